@@ -1,0 +1,41 @@
+//! Every limit of the service, named, in one place.
+
+/// Bytes in one KiB.
+pub const KIB: u64 = 1024;
+/// Bytes in one MiB.
+pub const MIB: u64 = 1024 * KIB;
+
+/// UTF-16 units in a blob name.
+pub const BLOB_NAME_UNITS: usize = 1024;
+/// Path segments in a blob name.
+pub const BLOB_NAME_SEGMENTS: usize = 254;
+/// Bytes of all metadata names and values of one resource together.
+pub const METADATA_BYTES: usize = 8 * 1024;
+/// Stored access policies of one container.
+pub const ACCESS_POLICIES: usize = 5;
+/// Characters in the id of a stored access policy.
+pub const ACCESS_POLICY_ID_CHARS: usize = 64;
+/// Blocks in one committed block list.
+pub const COMMITTED_BLOCKS: usize = 50_000;
+/// Staged blocks of one blob.
+pub const UNCOMMITTED_BLOCKS: u64 = 100_000;
+/// Bytes in a decoded block id.
+pub const BLOCK_ID_BYTES: usize = 64;
+/// Days an uncommitted block lives after the last Put Block.
+pub const UNCOMMITTED_DAYS: u64 = 7;
+/// Entries in one page of a listing.
+pub const LIST_PAGE: u32 = 5_000;
+/// Largest range whose checksum may be asked for.
+pub const RANGE_CHECKSUM_BYTES: u64 = 4 * MIB;
+/// Largest XML request body (a block list of 50,000 64-byte ids fits).
+pub const XML_BODY_BYTES: u64 = 8 * MIB;
+/// How deep request XML may nest.
+pub const XML_DEPTH: usize = 8;
+/// Bytes in an echoed `x-ms-client-request-id`.
+pub const CLIENT_REQUEST_ID_BYTES: usize = 1024;
+/// Total size of a request's head.
+pub const REQUEST_HEAD_BYTES: usize = 64 * 1024;
+/// Number of headers in a request.
+pub const REQUEST_HEADERS: usize = 256;
+/// Seconds a request's date may differ from the server's.
+pub const CLOCK_SKEW_SECONDS: u64 = 15 * 60;

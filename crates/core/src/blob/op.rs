@@ -1,0 +1,319 @@
+//! The operations of the Blob service as plain data: what a protocol parses a request into.
+//!
+//! Must never know HTTP; every field is typed and already checked for syntax.
+
+use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
+use zaffre_domain::blob::{
+    AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess,
+};
+use zaffre_domain::conditions::Conditions;
+use zaffre_domain::lease::LeaseCommand;
+
+/// Facts about the request that change what some operations do.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// The version the answer must look like.
+    pub version: ApiVersion,
+}
+
+/// A container by its full name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ContainerPath {
+    /// The account.
+    pub account: AccountName,
+    /// The container.
+    pub container: ContainerName,
+}
+
+/// A blob, one of its snapshots, or one of its versions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlobPath {
+    /// The account.
+    pub account: AccountName,
+    /// The container.
+    pub container: ContainerName,
+    /// The blob.
+    pub blob: BlobName,
+}
+
+/// List Containers.
+#[derive(Clone, Debug)]
+pub struct ListContainers {
+    /// The account.
+    pub account: AccountName,
+    /// Only names that start so.
+    pub prefix: String,
+    /// Where the last page ended.
+    pub marker: Option<String>,
+    /// Page size, 1..=5000.
+    pub max_results: u32,
+    /// Show metadata.
+    pub include_metadata: bool,
+    /// Show `$logs` and the like.
+    pub include_system: bool,
+}
+
+/// Create Container.
+#[derive(Clone, Debug)]
+pub struct CreateContainer {
+    /// Which.
+    pub at: ContainerPath,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Anonymous access.
+    pub access: PublicAccess,
+}
+
+/// Delete Container.
+#[derive(Clone, Debug)]
+pub struct DeleteContainer {
+    /// Which.
+    pub at: ContainerPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-(Un)Modified-Since.
+    pub conditions: Conditions,
+}
+
+/// Get Container Properties and Get Container Metadata.
+#[derive(Clone, Debug)]
+pub struct GetContainer {
+    /// Which.
+    pub at: ContainerPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+}
+
+/// Set Container Metadata.
+#[derive(Clone, Debug)]
+pub struct SetContainerMetadata {
+    /// Which.
+    pub at: ContainerPath,
+    /// Replaces all metadata.
+    pub metadata: Metadata,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-Modified-Since.
+    pub conditions: Conditions,
+}
+
+/// Get Container ACL.
+#[derive(Clone, Debug)]
+pub struct GetContainerAcl {
+    /// Which.
+    pub at: ContainerPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+}
+
+/// Set Container ACL: replaces both the access level and the policies.
+#[derive(Clone, Debug)]
+pub struct SetContainerAcl {
+    /// Which.
+    pub at: ContainerPath,
+    /// Anonymous access.
+    pub access: PublicAccess,
+    /// Stored access policies, at most five.
+    pub policies: Vec<AccessPolicy>,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-(Un)Modified-Since.
+    pub conditions: Conditions,
+}
+
+/// Lease Container.
+#[derive(Clone, Debug)]
+pub struct LeaseContainer {
+    /// Which.
+    pub at: ContainerPath,
+    /// What to do.
+    pub command: LeaseCommand,
+    /// If-(Un)Modified-Since.
+    pub conditions: Conditions,
+}
+
+/// List Blobs, flat or by delimiter.
+#[derive(Clone, Debug)]
+pub struct ListBlobs {
+    /// Which container.
+    pub at: ContainerPath,
+    /// Only names that start so.
+    pub prefix: String,
+    /// Names that share everything up to this are shown once.
+    pub delimiter: Option<String>,
+    /// Where the last page ended.
+    pub marker: Option<String>,
+    /// Start at this name, inclusive (2026-02-06).
+    pub start_from: Option<String>,
+    /// Page size, 1..=5000.
+    pub max_results: u32,
+    /// Show metadata.
+    pub include_metadata: bool,
+    /// Show blobs that only have staged blocks.
+    pub include_uncommitted: bool,
+}
+
+/// Put Blob of type BlockBlob. The body comes beside it.
+#[derive(Clone, Debug)]
+pub struct PutBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// Length announced by Content-Length, if any.
+    pub length: Option<u64>,
+    /// Content headers to store; `content_md5` here is `x-ms-blob-content-md5`, verified too.
+    pub properties: HttpProperties,
+    /// Metadata to store.
+    pub metadata: Metadata,
+    /// What the body's checksum must be.
+    pub expect: ExpectedChecksum,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// `x-ms-access-tier`, already checked (Hot, Cool, Cold, Archive); stored and shown.
+    pub tier: Option<String>,
+    /// Size and conditions differ by version.
+    pub context: Context,
+}
+
+/// Put Block. The body comes beside it.
+#[derive(Clone, Debug)]
+pub struct PutBlock {
+    /// Which blob.
+    pub at: BlobPath,
+    /// Decoded block id, 1..=64 bytes.
+    pub block_id: Vec<u8>,
+    /// Length announced by Content-Length, if any.
+    pub length: Option<u64>,
+    /// What the body's checksum must be.
+    pub expect: ExpectedChecksum,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// Sizes differ by version.
+    pub context: Context,
+}
+
+/// Put Block List; the XML body is parsed and its checksum verified by the protocol.
+#[derive(Clone, Debug)]
+pub struct PutBlockList {
+    /// Which blob.
+    pub at: BlobPath,
+    /// What to commit, in order.
+    pub blocks: Vec<BlockListEntry>,
+    /// Content headers to store; what is absent is cleared.
+    pub properties: HttpProperties,
+    /// Metadata to store.
+    pub metadata: Metadata,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// `x-ms-access-tier`; the old tier is kept when absent.
+    pub tier: Option<String>,
+}
+
+/// Get Block List.
+#[derive(Clone, Debug)]
+pub struct GetBlockList {
+    /// Which blob.
+    pub at: BlobPath,
+    /// Show committed blocks.
+    pub committed: bool,
+    /// Show staged blocks.
+    pub uncommitted: bool,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+}
+
+/// Get Blob.
+#[derive(Clone, Debug)]
+pub struct GetBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// The first and, if given, last byte wanted; `None` = the whole blob.
+    pub range: Option<(u64, Option<u64>)>,
+    /// Compute the range's checksum (range of at most 4 MiB, checked by core against the size).
+    pub range_checksum: Option<RangeChecksum>,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Which checksum of the returned range is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RangeChecksum {
+    /// `x-ms-range-get-content-md5`
+    Md5,
+    /// `x-ms-range-get-content-crc64`
+    Crc64,
+}
+
+/// Get Blob Properties and Get Blob Metadata.
+#[derive(Clone, Debug)]
+pub struct GetBlobProperties {
+    /// Which.
+    pub at: BlobPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Set Blob Metadata.
+#[derive(Clone, Debug)]
+pub struct SetBlobMetadata {
+    /// Which.
+    pub at: BlobPath,
+    /// Replaces all metadata.
+    pub metadata: Metadata,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Set Blob Properties (the six content headers of a block blob, all replaced).
+#[derive(Clone, Debug)]
+pub struct SetBlobProperties {
+    /// Which.
+    pub at: BlobPath,
+    /// Replaces all content headers.
+    pub properties: HttpProperties,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Delete Blob. Also removes a blob that only has staged blocks.
+#[derive(Clone, Debug)]
+pub struct DeleteBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Lease Blob.
+#[derive(Clone, Debug)]
+pub struct LeaseBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// What to do.
+    pub command: LeaseCommand,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// The checksum a body must have; at most one is given (the protocol refuses both).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExpectedChecksum {
+    /// `Content-MD5` (or `x-ms-blob-content-md5` on Put Blob).
+    pub md5: Option<[u8; 16]>,
+    /// `x-ms-content-crc64`
+    pub crc64: Option<[u8; 8]>,
+}
+

@@ -1,0 +1,159 @@
+//! What the operations of the Blob service answer, as plain data for a protocol to render.
+
+use super::ByteStream;
+use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
+use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
+use zaffre_domain::lease::LeaseView;
+
+/// ETag and Last-Modified, both made from the commit's stamp.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The commit.
+    pub stamp: Stamp,
+}
+
+impl Written {
+    /// The entity tag.
+    pub fn etag(self) -> ETag {
+        ETag(self.stamp)
+    }
+
+    /// Last-Modified (shown with whole seconds).
+    pub fn last_modified(self) -> Timestamp {
+        self.stamp.time()
+    }
+}
+
+/// A container as it is.
+#[derive(Clone, Debug)]
+pub struct ContainerView {
+    /// Its name.
+    pub name: ContainerName,
+    /// Its last change.
+    pub written: Written,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Anonymous access.
+    pub access: PublicAccess,
+    /// Its stored access policies.
+    pub policies: Vec<AccessPolicy>,
+    /// Its lease at the time of the read.
+    pub lease: LeaseView,
+}
+
+/// One page of containers.
+#[derive(Clone, Debug)]
+pub struct ContainerPage {
+    /// In order of names; metadata is empty unless asked for.
+    pub containers: Vec<ContainerView>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// A blob as it is.
+#[derive(Clone, Debug)]
+pub struct BlobView {
+    /// Its name.
+    pub name: BlobName,
+    /// Its last change.
+    pub written: Written,
+    /// When the blob was first created.
+    pub created: Timestamp,
+    /// Its size.
+    pub length: u64,
+    /// Content headers.
+    pub properties: HttpProperties,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Its lease at the time of the read.
+    pub lease: LeaseView,
+    /// Explicitly set tier and when it was set; `None` = inferred Hot.
+    pub tier: Option<(String, Timestamp)>,
+    /// False for a blob that only has staged blocks (length 0, no ETag shown).
+    pub committed: bool,
+}
+
+/// One entry of a hierarchical listing.
+#[derive(Clone, Debug)]
+pub enum ListEntry {
+    /// A blob.
+    Blob(Box<BlobView>),
+    /// All blobs whose names start so, up to and with the delimiter.
+    Prefix(String),
+}
+
+/// One page of blobs.
+#[derive(Clone, Debug)]
+pub struct BlobPage {
+    /// In order of names.
+    pub entries: Vec<ListEntry>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// What Put Blob answers.
+#[derive(Clone, Copy, Debug)]
+pub struct PutBlobReply {
+    /// The commit.
+    pub written: Written,
+    /// MD5 of the body.
+    pub md5: [u8; 16],
+    /// CRC64 of the body.
+    pub crc64: [u8; 8],
+}
+
+/// What Put Block answers.
+#[derive(Clone, Copy, Debug)]
+pub struct PutBlockReply {
+    /// MD5 of the body; only computed when the request announced one.
+    pub md5: Option<[u8; 16]>,
+    /// CRC64 of the body.
+    pub crc64: [u8; 8],
+}
+
+/// What Get Blob answers.
+pub struct GetBlobReply {
+    /// The blob the bytes belong to.
+    pub blob: BlobView,
+    /// First and last byte returned when a range was asked for (last is inclusive).
+    pub range: Option<(u64, u64)>,
+    /// Bytes in the stream.
+    pub length: u64,
+    /// MD5 of the range if asked for.
+    pub range_md5: Option<[u8; 16]>,
+    /// CRC64 of the range if asked for.
+    pub range_crc64: Option<[u8; 8]>,
+    /// The bytes. An error ends the connection: a short answer must never look whole.
+    pub body: ByteStream,
+}
+
+/// One block of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockView {
+    /// Decoded id.
+    pub id: Vec<u8>,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// What Get Block List answers.
+#[derive(Clone, Debug)]
+pub struct BlockListReply {
+    /// The committed state, if there is one, with its length.
+    pub committed_state: Option<(Written, u64)>,
+    /// Committed blocks in order; `None` if not asked for.
+    pub committed: Option<Vec<BlockView>>,
+    /// Staged blocks in order of id; `None` if not asked for.
+    pub uncommitted: Option<Vec<BlockView>>,
+}
+
+/// What the lease operations answer.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaseOutcome {
+    /// ETag and Last-Modified, unchanged by the lease.
+    pub written: Written,
+    /// The lease id after acquire, renew and change.
+    pub id: Option<Guid>,
+    /// Seconds until a break completes.
+    pub break_seconds: Option<u64>,
+}

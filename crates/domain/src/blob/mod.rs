@@ -1,0 +1,71 @@
+//! Plain data of the Blob service and the rules over it.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use zaffre_base::Timestamp;
+
+/// Metadata: names keep the case they were given; uniqueness ignores it.
+pub type Metadata = BTreeMap<String, String>;
+
+/// Who may read without a credential.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PublicAccess {
+    /// Nobody.
+    #[default]
+    Private,
+    /// Blobs can be read by anyone who knows their names.
+    Blob,
+    /// Blobs can be read and listed by anyone.
+    Container,
+}
+
+/// A stored access policy that a service SAS can refer to by `si`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AccessPolicy {
+    /// At most 64 characters.
+    pub id: String,
+    /// Valid from.
+    pub start: Option<Timestamp>,
+    /// Valid until.
+    pub expiry: Option<Timestamp>,
+    /// Permission letters.
+    pub permission: Option<String>,
+}
+
+/// The content headers of a blob.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HttpProperties {
+    /// Content-Type; the default `application/octet-stream` is filled in by the protocol.
+    pub content_type: Option<String>,
+    /// Content-Encoding.
+    pub content_encoding: Option<String>,
+    /// Content-Language.
+    pub content_language: Option<String>,
+    /// Content-Disposition.
+    pub content_disposition: Option<String>,
+    /// Cache-Control.
+    pub cache_control: Option<String>,
+    /// Content-MD5 as stored.
+    pub content_md5: Option<[u8; 16]>,
+}
+
+/// Where Put Block List looks for a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockSource {
+    /// Among the committed blocks.
+    Committed,
+    /// Among the staged blocks.
+    Uncommitted,
+    /// Staged first, then committed.
+    Latest,
+}
+
+/// One line of a block list to commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockListEntry {
+    /// Where to look.
+    pub source: BlockSource,
+    /// Decoded block id.
+    pub id: Vec<u8>,
+}

@@ -1,0 +1,107 @@
+//! Why an operation was refused, named after what the caller can do about it.
+//!
+//! Must never mention HTTP or NTSTATUS: one table in each protocol maps these.
+
+/// A refusal decided by the rules; nothing was changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    // What is there, and what is not
+    /// No such container.
+    ContainerNotFound,
+    /// The container exists already.
+    ContainerAlreadyExists,
+    /// The name is still held by a container being deleted.
+    ContainerBeingDeleted,
+    /// No such blob, snapshot or version.
+    BlobNotFound,
+    /// The blob exists and the request asked that it did not.
+    BlobAlreadyExists,
+    /// The operation does not apply to this kind of blob.
+    InvalidBlobType,
+    /// The blob has snapshots and the request did not say what to do with them.
+    SnapshotsPresent,
+    /// The credential may create but not overwrite.
+    UnauthorizedBlobOverwrite,
+
+    // Conditions
+    /// A condition on a write, or the dominating condition on a read, is false (412).
+    ConditionNotMet,
+    /// The reader already has this version (304).
+    NotModified,
+    /// The conditions can never hold for this operation.
+    UnsatisfiableCondition,
+    /// The combination of condition headers is not allowed.
+    MultipleConditionHeadersNotSupported,
+
+    // Leases: on use
+    /// A lease is held and the request named none.
+    LeaseIdMissing(LeaseOn),
+    /// Another lease is held.
+    LeaseIdMismatch(LeaseOn),
+    /// The request named a lease and there is none.
+    LeaseNotPresent(LeaseOn),
+    /// The named lease has expired or was broken.
+    LeaseLost(LeaseOn),
+    // Leases: on lease operations
+    /// Somebody holds the lease.
+    LeaseAlreadyPresent,
+    /// The id is not that of the lease.
+    LeaseIdMismatchWithLeaseOperation(LeaseOn),
+    /// There is no lease to act on.
+    LeaseNotPresentWithLeaseOperation(LeaseOn),
+    /// The lease is breaking and cannot be acquired.
+    LeaseIsBreakingAndCannotBeAcquired,
+    /// The lease is breaking and cannot be changed.
+    LeaseIsBreakingAndCannotBeChanged,
+    /// The lease was broken and cannot be renewed.
+    LeaseIsBrokenAndCannotBeRenewed,
+    /// Only before 2012-02-12: the lease is broken already.
+    LeaseAlreadyBroken,
+
+    // Content
+    /// The block list names a block that is not there.
+    InvalidBlockList,
+    /// The block id's length differs from the other staged blocks'.
+    InvalidBlobOrBlock,
+    /// Too many blocks are staged or committed.
+    BlockCountExceedsLimit,
+    /// The block list names more than 50,000 blocks.
+    BlockListTooLong,
+    /// The range lies outside the content, whose length is given.
+    InvalidRange {
+        /// Length of the whole content.
+        length: u64,
+    },
+    /// The body's MD5 is not the announced one.
+    Md5Mismatch {
+        /// What the request said.
+        announced: [u8; 16],
+        /// What arrived.
+        computed: [u8; 16],
+    },
+    /// The body's CRC64 is not the announced one.
+    Crc64Mismatch {
+        /// What the request said.
+        announced: [u8; 8],
+        /// What arrived.
+        computed: [u8; 8],
+    },
+    /// The body is larger than the operation allows.
+    RequestBodyTooLarge {
+        /// The largest allowed size in bytes.
+        limit: u64,
+    },
+    /// The body ended early, came too slowly, or the connection broke.
+    IncompleteBody,
+    /// A listing marker that we did not make.
+    InvalidMarker,
+}
+
+/// What the lease in question is on; only the wording of the answer differs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum LeaseOn {
+    /// A blob.
+    Blob,
+    /// A container.
+    Container,
+}

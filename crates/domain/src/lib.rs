@@ -1,0 +1,12 @@
+//! The rules of the service as pure functions over plain data, with `now` as an argument.
+//!
+//! Must never do I/O, read a clock, or know a protocol or the store.
+#![no_std]
+extern crate alloc;
+
+pub mod blob;
+pub mod conditions;
+pub mod error;
+pub mod lease;
+
+pub use error::{LeaseOn, Refusal};

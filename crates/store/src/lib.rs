@@ -1,0 +1,14 @@
+//! The store: ordered transactional metadata (`meta`) and immutable bytes (`extents`) on one disk.
+//!
+//! Must never know what the rows mean. A success answer from here is durable.
+
+pub mod clock;
+pub mod disk;
+pub mod error;
+pub mod extents;
+pub mod meta;
+pub mod pins;
+
+pub use clock::Clock;
+pub use error::StoreError;
+pub use meta::{Abort, Interrupt, Meta, Placement, Row, Snapshot, TransactError, Tx};
