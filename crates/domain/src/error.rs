@@ -95,6 +95,19 @@ pub enum Refusal {
     IncompleteBody,
     /// A listing marker that we did not make.
     InvalidMarker,
+    /// The checksum of a range was asked for and the range is larger than that allows.
+    RangeTooLargeForChecksum {
+        /// The largest allowed range in bytes.
+        limit: u64,
+    },
+
+    // Metadata
+    /// A metadata name is not a C# identifier or is given twice, or a value is not plain ASCII.
+    InvalidMetadata,
+    /// A metadata name is empty.
+    EmptyMetadataKey,
+    /// All names and values together are larger than 8 KiB.
+    MetadataTooLarge,
 }
 
 /// What the lease in question is on; only the wording of the answer differs.

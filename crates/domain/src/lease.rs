@@ -1,8 +1,37 @@
 //! Leases: one state machine for blobs and containers.
 //!
 //! Must never read a clock: every instant is an argument, every stored instant absolute.
+//!
+//! ```text
+//!                    acquire                          break, period > 0
+//!   +-----------+ ------------> +--------------+ ------------------> +------------+
+//!   | Available |               |  Leased(A)   |                     | Breaking(A)| --+ break only
+//!   +-----------+ <------------ +--------------+                     +------------+ <-+ shortens
+//!     ^   ^   ^      release     | ^ ^  |   | ^                        |  |
+//!     |   |   |                  | | |  |   | | renew A,               |  | break time comes,
+//!     |   |   |      at expiry   | | |  |   | | acquire A,             |  | or break 0
+//!     |   |   |            +-----+ | |  |   | | change A->B            |  v
+//!     |   |   |            v       | |  |   +-+                  +-----------+
+//!     |   |   |   +------------+   | |  +----------------------> | Broken(A) |
+//!     |   |   +---| Expired(A) |---+ |     break, period 0       +-----------+
+//!     |   |       +------------+     |                             |  |  ^
+//!     |   |        | renew A or      +-----------------------------+  |  | break of an
+//!     |   |        | acquire             acquire any                  |  | expired lease
+//!     |   +--------+---------------------------------------------------+  |
+//!     |     release A, or a write to the blob (`after_write`)             |
+//!     +--- release A also ends Leased and Breaking        Expired(A) -----+
+//! ```
+//!
+//! The states are not stored: [`Lease::state`] derives them from the stored instants and `now`,
+//! so a lease runs out without anybody writing anything and survives restarts.
 
-use zaffre_base::Guid;
+mod step;
+mod usage;
+
+pub use step::{LeaseReply, step, step_before_2012};
+pub use usage::{LeaseAccess, admits, admits_missing, after_write, holds};
+
+use zaffre_base::{Guid, Timestamp};
 
 /// What a lease request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,4 +85,65 @@ pub enum LeaseView {
     Broken,
     /// Run out.
     Expired,
+}
+
+impl LeaseView {
+    /// Whether writes need the id (`x-ms-lease-status: locked`).
+    pub fn is_locked(self) -> bool {
+        matches!(self, Self::Leased { .. } | Self::Breaking)
+    }
+}
+
+/// A lease as stored beside its blob or container; the default was never leased.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lease {
+    /// Who holds it, or held it last; `None` means available and nothing else is set.
+    pub id: Option<Guid>,
+    /// How many seconds it was taken for, which is what a renewal gives again; `None` = for ever.
+    pub seconds: Option<u64>,
+    /// When it runs out; `None` = never.
+    pub expires: Option<Timestamp>,
+    /// When the break completes, once one was asked for; from then on `expires` is not looked at.
+    pub breaks: Option<Timestamp>,
+}
+
+/// Where a lease stands at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeaseState {
+    /// Nobody holds it and no id is remembered.
+    Available,
+    /// Held by this id.
+    Leased(Guid),
+    /// Held by this id until the break completes.
+    Breaking(Guid),
+    /// Was held by this id until a break completed.
+    Broken(Guid),
+    /// Was held by this id until it ran out.
+    Expired(Guid),
+}
+
+impl Lease {
+    /// The state at `now`. An instant that is reached has passed.
+    pub fn state(&self, now: Timestamp) -> LeaseState {
+        let Some(id) = self.id else {
+            return LeaseState::Available;
+        };
+        match (self.breaks, self.expires) {
+            (Some(breaks), _) if now < breaks => LeaseState::Breaking(id),
+            (Some(_), _) => LeaseState::Broken(id),
+            (None, Some(expires)) if now >= expires => LeaseState::Expired(id),
+            (None, _) => LeaseState::Leased(id),
+        }
+    }
+}
+
+/// The lease as a reader sees it at `now`.
+pub fn view(lease: &Lease, now: Timestamp) -> LeaseView {
+    match lease.state(now) {
+        LeaseState::Available => LeaseView::Available,
+        LeaseState::Leased(_) => LeaseView::Leased { infinite: lease.expires.is_none() },
+        LeaseState::Breaking(_) => LeaseView::Breaking,
+        LeaseState::Broken(_) => LeaseView::Broken,
+        LeaseState::Expired(_) => LeaseView::Expired,
+    }
 }

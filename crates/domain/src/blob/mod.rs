@@ -1,4 +1,12 @@
 //! Plain data of the Blob service and the rules over it.
+//!
+//! Must never hold bytes of a blob: rules see lengths, ids and names only.
+
+pub mod block_list;
+pub mod listing;
+pub mod metadata;
+pub mod range;
+pub mod sizes;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
