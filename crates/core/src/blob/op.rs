@@ -130,6 +130,8 @@ pub struct LeaseContainer {
     pub command: LeaseCommand,
     /// If-(Un)Modified-Since.
     pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// List Blobs, flat or by delimiter.
@@ -210,6 +212,8 @@ pub struct PutBlockList {
     pub conditions: Conditions,
     /// `x-ms-access-tier`; the old tier is kept when absent.
     pub tier: Option<String>,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// Get Block List.
@@ -238,6 +242,8 @@ pub struct GetBlob {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// Which checksum of the returned range is asked for.
@@ -258,6 +264,8 @@ pub struct GetBlobProperties {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// Set Blob Metadata.
@@ -306,6 +314,8 @@ pub struct LeaseBlob {
     pub command: LeaseCommand,
     /// If-* headers.
     pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// The checksum a body must have; at most one is given (the protocol refuses both).
