@@ -2,8 +2,18 @@
 //!
 //! Must never know a service's operations.
 
+pub mod address;
+pub mod codes;
+pub mod cors;
 pub mod error;
+pub mod head;
+pub mod headers;
+pub mod limits;
 pub mod message;
+pub mod percent;
+mod refusal;
+pub mod versions;
+pub mod xml;
 
 pub use error::ApiError;
 pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};

@@ -5,7 +5,7 @@
 use crate::error::ApiError;
 use bytes::Bytes;
 use futures_core::Stream;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -39,8 +39,11 @@ pub struct RequestHead {
     pub query: Vec<(String, String)>,
     /// The query string exactly as received, without `?`.
     pub raw_query: String,
-    /// Headers as received.
+    /// Headers as received; names in lower case.
     pub headers: HeaderMap,
+    /// The names of the `x-ms-meta-` headers without that prefix, with the case the client gave
+    /// them: Azure keeps it. Read metadata through `headers::metadata`, which puts both together.
+    pub metadata_names: Vec<String>,
     /// Value of the Host header, with port.
     pub host: String,
     /// The socket's other end; SAS `sip` looks at this and nothing else.
@@ -68,10 +71,69 @@ pub struct Reply {
     /// All headers but those the server adds itself (Date, Server, x-ms-request-id,
     /// x-ms-version, x-ms-client-request-id, Content-Length, Connection, keep-alive).
     pub headers: HeaderMap,
+    /// Header names that must keep this spelling on the wire, such as `x-ms-meta-MyKey`.
+    pub spelling: Vec<String>,
     /// The body.
     pub body: ReplyBody,
     /// The version to show in `x-ms-version`; `None` to omit it.
     pub version: Option<zaffre_base::ApiVersion>,
+}
+
+impl Reply {
+    /// A reply without body.
+    pub fn new(status: StatusCode, version: zaffre_base::ApiVersion) -> Self {
+        let (headers, spelling) = (HeaderMap::new(), Vec::new());
+        Self { status, headers, spelling, body: ReplyBody::Empty, version: Some(version) }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        put(&mut self.headers, HeaderName::from_static(name), &value.to_string());
+        self
+    }
+
+    /// Adds a header if there is a value.
+    #[must_use]
+    pub fn with_some(self, name: &'static str, value: Option<impl std::fmt::Display>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds one `x-ms-meta-` header whose name keeps its case on the wire.
+    #[must_use]
+    pub fn with_metadata(mut self, name: &str, value: &str) -> Self {
+        let spelled = format!("x-ms-meta-{name}");
+        match HeaderName::from_bytes(spelled.as_bytes()) {
+            Ok(lower) => put(&mut self.headers, lower, value),
+            Err(_) => tracing::warn!(name, "metadata name cannot be a header name; not sent"),
+        }
+        if spelled.bytes().any(|b| b.is_ascii_uppercase()) {
+            self.spelling.push(spelled);
+        }
+        self
+    }
+
+    /// Sets a small body with its content type.
+    #[must_use]
+    pub fn with_body(self, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
+        let mut reply = self.with("content-type", content_type);
+        reply.body = ReplyBody::Full(bytes.into());
+        reply
+    }
+}
+
+/// Stored values were checked when they came in; one that cannot be a header value is left out
+/// rather than allowed to break the reply.
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    match HeaderValue::from_str(value) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        Err(_) => tracing::warn!(%name, "value cannot be sent in a header; left out"),
+    }
 }
 
 /// The body of a reply.
@@ -94,6 +156,5 @@ pub trait Service: Send + Sync + 'static {
     /// `Blob`, `Queue`, … as in the readiness line.
     fn name(&self) -> &'static str;
     /// Handles one request. Errors are values; the server renders them.
-    fn call(&self, request: Request)
-    -> impl Future<Output = Result<Reply, ApiError>> + Send;
+    fn call(&self, request: Request) -> impl Future<Output = Result<Reply, ApiError>> + Send;
 }

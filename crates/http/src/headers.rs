@@ -1,0 +1,101 @@
+//! Headers read as text: one value each, and metadata with the case its names were sent in.
+//!
+//! Must never guess between two values of one header: two readers of such a request may disagree.
+
+use crate::codes;
+use crate::error::ApiError;
+use crate::message::RequestHead;
+use hyper::header::HeaderMap;
+
+/// What every metadata header's name starts with.
+pub const METADATA_PREFIX: &str = "x-ms-meta-";
+
+/// The header's text, trimmed; `None` when it is absent or empty, an error when it is sent twice
+/// or is not UTF-8.
+pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| {
+        ApiError::invalid_header_value(name, &String::from_utf8_lossy(value.as_bytes()))
+    })?;
+    if values.next().is_some() {
+        return Err(ApiError::invalid_header_value(name, text));
+    }
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}
+
+/// A whole number without sign.
+pub fn number(headers: &HeaderMap, name: &str) -> Result<Option<u64>, ApiError> {
+    let Some(text) = single(headers, name)? else { return Ok(None) };
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    match text.parse() {
+        Ok(number) if digits => Ok(Some(number)),
+        _ => Err(ApiError::invalid_header_value(name, text)),
+    }
+}
+
+/// All metadata as sent: names without the prefix but with their case, values as text. The rules
+/// over names, values and sizes are the domain's.
+pub fn metadata(head: &RequestHead) -> Result<Vec<(String, String)>, ApiError> {
+    let mut pairs = Vec::new();
+    for (name, value) in &head.headers {
+        let Some(lower) = name.as_str().strip_prefix(METADATA_PREFIX) else { continue };
+        let spelled = head.metadata_names.iter().find(|sent| sent.eq_ignore_ascii_case(lower));
+        let value = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| ApiError::from(codes::INVALID_METADATA))?;
+        pairs.push((spelled.map_or(lower, String::as_str).to_owned(), value.trim().to_owned()));
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter().map(|(name, value)| {
+            let value = hyper::header::HeaderValue::from_static(value);
+            (hyper::header::HeaderName::from_static(name), value)
+        });
+        let mut map = HeaderMap::new();
+        for (name, value) in pairs {
+            map.append(name, value);
+        }
+        map
+    }
+
+    #[test]
+    fn one_value_each() {
+        let map = headers(&[("a", " x "), ("b", ""), ("c", "1"), ("c", "1")]);
+        assert_eq!(single(&map, "a").ok(), Some(Some("x")));
+        assert_eq!(single(&map, "b").ok(), Some(None));
+        assert_eq!(single(&map, "d").ok(), Some(None));
+        assert!(single(&map, "c").is_err());
+    }
+
+    #[test]
+    fn numbers() {
+        for (text, want) in [
+            ("0", Some(0)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("+1", None),
+            ("-1", None),
+            ("1.0", None),
+        ] {
+            let map = headers(&[("n", text)]);
+            assert_eq!(number(&map, "n").ok().flatten(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn metadata_keeps_its_case() {
+        let mut head = RequestHead::sample("PUT", "/a/c");
+        head.headers = headers(&[("x-ms-meta-mykey", "1"), ("x-ms-meta-other", "2"), ("x", "3")]);
+        head.metadata_names = vec!["MyKey".to_owned()];
+        let mut pairs = metadata(&head).unwrap_or_default();
+        pairs.sort();
+        let want = [("MyKey", "1"), ("other", "2")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+        assert_eq!(pairs, want);
+    }
+}

@@ -1,0 +1,36 @@
+//! Limits of connections: how many, how long, how much. Those of requests are in `zaffre_base`.
+
+use std::time::Duration;
+
+/// Connections open at once on one listener; more wait in the kernel's queue.
+pub const CONNECTIONS: usize = 4096;
+/// How long a request's head may take to arrive, from its first awaited byte.
+pub const HEAD_TIME: Duration = Duration::from_secs(30);
+/// How long a kept connection may stay idle unless the operator says otherwise.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// How long a body may keep us waiting for each `BODY_PROGRESS_BYTES`.
+pub const BODY_STALL: Duration = Duration::from_secs(30);
+/// What must arrive within `BODY_STALL` of waiting: about 550 bytes a second at least.
+pub const BODY_PROGRESS_BYTES: u64 = 16 * 1024;
+/// How long a client may refuse to take any byte of its reply.
+pub const WRITE_STALL: Duration = Duration::from_secs(60);
+/// How much of an unwanted body is read so that the connection can be kept.
+pub const DRAIN_BYTES: u64 = 256 * 1024;
+/// How long that may take.
+pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+/// How much more is read before closing, so that a client still sending gets to see the reply.
+pub const LINGER_BYTES: u64 = 16 * 1024 * 1024;
+/// How long that may take.
+pub const LINGER_TIME: Duration = Duration::from_secs(2);
+/// How long a TLS handshake may take.
+pub const TLS_HANDSHAKE_TIME: Duration = Duration::from_secs(10);
+/// How long requests in flight get to finish when the server stops.
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+/// How long accepting pauses when the system has no more descriptors or memory.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Attributes on one XML element.
+pub const XML_ATTRIBUTES: usize = 16;
+/// Bytes of text in one XML element.
+pub const XML_TEXT_BYTES: usize = 64 * 1024;
+/// Query parameters in one URL.
+pub const QUERY_PARAMETERS: usize = 128;
