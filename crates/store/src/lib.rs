@@ -3,12 +3,18 @@
 //! Must never know what the rows mean. A success answer from here is durable.
 
 pub mod clock;
+pub mod directory;
 pub mod disk;
 pub mod error;
 pub mod extents;
 pub mod meta;
 pub mod pins;
+pub mod poison;
+// mod store; (waits for Extents::open)
+mod sync;
 
 pub use clock::Clock;
+pub use directory::OpenError;
 pub use error::StoreError;
 pub use meta::{Abort, Interrupt, Meta, Placement, Row, Snapshot, TransactError, Tx};
+// pub use store::{Store, StoreOptions};

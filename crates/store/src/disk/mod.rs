@@ -60,3 +60,15 @@ pub trait File: Send + Sync + Debug {
     /// Makes all completed writes durable (fdatasync).
     fn sync(&self) -> io::Result<()>;
 }
+
+mod crash;
+mod fail;
+mod mem;
+mod overlay;
+mod real;
+
+pub use crash::{CrashDisk, Survival};
+pub use fail::{FailDisk, Fault, FaultPlan};
+pub use mem::MemDisk;
+pub use overlay::OverlayFile;
+pub use real::RealDisk;

@@ -2,74 +2,44 @@
 //!
 //! Must never know what rows mean. Engines live in their own files and join the conformance suite.
 
-use crate::error::StoreError;
-use std::fmt;
-use std::sync::Arc;
+mod commit_queue;
+#[cfg(test)]
+mod conformance;
+mod engine;
+mod placement;
+mod redb_backend;
+mod redb_engine;
+mod row;
+mod strict;
+mod tx;
 
-/// What lives together on one engine shard and is scanned in order: a container, a queue, a table,
-/// a share, or an account's directory. A transaction addresses one and cannot name another.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Placement(Arc<[u8]>);
+pub use commit_queue::{CommitQueue, Refused};
+pub use engine::{Meta, Snapshot};
+pub use placement::Placement;
+pub use row::Row;
+pub use strict::{Strict, StrictOptions};
+pub use tx::{Abort, Interrupt, TransactError, Tx};
 
-impl Placement {
-    /// A placement by its name, at most 255 bytes.
-    pub fn new(name: impl Into<Arc<[u8]>>) -> Self {
-        let name = name.into();
-        assert!(name.len() <= 255, "a placement's name fits a length byte");
-        Self(name)
-    }
+pub(crate) use redb_engine::RedbEngine;
 
-    /// Its name.
-    pub fn name(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Placement({})", self.0.escape_ascii())
-    }
-}
-
-/// A key with its value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row {
-    /// Relative to the placement.
-    pub key: Vec<u8>,
-    /// As it was put.
-    pub value: Vec<u8>,
-}
-
-/// Why a body could not finish this run; only the engine makes and consumes these.
-#[derive(Debug)]
-pub struct Interrupt(StoreError);
-
-/// How a body ends without writing.
-#[derive(Debug)]
-pub enum Abort<E> {
-    /// The engine cut the run short; it decides what follows.
-    Interrupt(Interrupt),
-    /// The rules say no: drop all writes and give this to the caller.
-    Fail(E),
-}
-
-impl<E> From<Interrupt> for Abort<E> {
-    fn from(interrupt: Interrupt) -> Self {
-        Self::Interrupt(interrupt)
-    }
-}
-
-/// How a transaction fails.
-#[derive(Debug)]
-pub enum TransactError<E> {
-    /// The body said no; nothing was written.
-    Body(E),
-    /// The store failed; unless it says `Unknown` or `Poisoned`, nothing was written.
-    Store(StoreError),
-}
-
-impl<E> From<StoreError> for TransactError<E> {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
+/// Limits that every engine fits and `Tx` enforces.
+pub mod limits {
+    /// Bytes in a key.
+    pub const KEY_BYTES: usize = 2_560;
+    /// Bytes in a value.
+    pub const VALUE_BYTES: usize = 64 * 1024;
+    /// Rows a body may read.
+    pub const READS: usize = 512;
+    /// Rows a body may write.
+    pub const WRITES: usize = 1_024;
+    /// Bytes of all keys and values a body writes.
+    pub const WRITE_BYTES: usize = 4 * 1024 * 1024;
+    /// Seconds a snapshot may be held.
+    pub const SNAPSHOT_SECONDS: u64 = 5;
+    /// Transactions that may wait for the commit thread before callers are told to slow down.
+    pub const WAITING: usize = 8_192;
+    /// Transactions committed together at most.
+    pub const BATCH: usize = 1_024;
+    /// Bytes committed together at most, over all transactions of a batch.
+    pub const BATCH_BYTES: usize = 16 * 1024 * 1024;
 }

@@ -1,0 +1,100 @@
+//! Opening a whole store: lock, format, clock, metadata, extents, in that order.
+//!
+//! In-memory mode is the same code on the in-memory disk.
+
+use crate::clock::Clock;
+use crate::directory::{self, Lock, OpenError};
+use crate::disk::{Disk, MemDisk, OpenMode};
+use crate::error::StoreError;
+use crate::extents::{ExtentOptions, Extents};
+use crate::meta::{Meta, RedbEngine, Strict, StrictOptions};
+use crate::pins::Pins;
+use crate::poison::Poison;
+use std::sync::Arc;
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// Memory for cached metadata pages.
+    pub cache_bytes: usize,
+    /// How segments are laid out.
+    pub extents: ExtentOptions,
+    /// The clock to use; by default one that starts at the machine's time.
+    pub clock: Option<Clock>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { cache_bytes: 32 * 1024 * 1024, extents: ExtentOptions::default(), clock: None }
+    }
+}
+
+/// An open store. Clones share it; the directory's lock is held until the last one is gone.
+#[derive(Clone)]
+pub struct Store {
+    /// Metadata.
+    pub meta: Meta,
+    /// Bytes.
+    pub extents: Extents,
+    /// What readers hold.
+    pub pins: Pins,
+    /// The time.
+    pub clock: Clock,
+    poison: Poison,
+    _lock: Lock,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}
+
+impl Store {
+    /// Opens the store on `disk`, creating it if the disk is empty.
+    pub fn open(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
+        let lock = directory::lock(&*disk)?;
+        let clock = options.clock.clone().unwrap_or_default();
+        let poison = Poison::new();
+        directory::prepare(&*disk, |name| create_meta(&*disk, name, &clock))?;
+        let file = disk
+            .open(directory::META, OpenMode::Existing)
+            .map_err(|e| StoreError::io("opening the metadata", e))?;
+        let engine = RedbEngine::open(file, options.cache_bytes, clock.clone(), poison.clone())?;
+        let extents = Extents::open(disk, options.extents.clone(), poison.clone())?;
+        let meta = Meta::new(Arc::new(engine));
+        Ok(Self { meta, extents, pins: Pins::default(), clock, poison, _lock: lock })
+    }
+
+    /// A store that is gone when the process ends.
+    pub fn in_memory() -> Result<Self, OpenError> {
+        Self::open(Arc::new(MemDisk::new()), &StoreOptions::default())
+    }
+
+    /// A store for tests whose metadata engine is as hostile as a legal engine can be.
+    pub fn strict(options: StrictOptions) -> Result<Self, OpenError> {
+        let clock = Clock::default();
+        let poison = Poison::new();
+        let meta = Strict::meta(clock.clone(), options);
+        let disk = Arc::new(MemDisk::new());
+        let extents = Extents::open(disk, ExtentOptions::default(), poison.clone())?;
+        let lock: Lock = Arc::new(());
+        Ok(Self { meta, extents, pins: Pins::default(), clock, poison, _lock: lock })
+    }
+
+    /// Whether a sync failed: nothing is acknowledged any more and only a restart helps.
+    pub fn is_poisoned(&self) -> bool {
+        self.poison.is_set()
+    }
+}
+
+/// Makes an empty metadata file; its engine's thread has ended when this returns.
+fn create_meta(disk: &dyn Disk, name: &str, clock: &Clock) -> Result<(), OpenError> {
+    const CREATING_CACHE: usize = 1024 * 1024;
+    let file =
+        disk.open(name, OpenMode::New).map_err(|e| StoreError::io("creating the metadata", e))?;
+    let engine =
+        RedbEngine::open(Arc::clone(&file), CREATING_CACHE, clock.clone(), Poison::new())?;
+    drop(engine);
+    Ok(file.sync().map_err(|e| StoreError::io("creating the metadata", e))?)
+}
