@@ -1,2 +1,90 @@
-//! (being written)
-fn main() {}
+//! The project's own commands: `cargo xtask <command>`.
+//!
+//! Must never need a dependency or be part of the shipped binary.
+
+mod bench;
+mod fuzz;
+mod needs;
+mod report;
+mod soak;
+mod source;
+mod step;
+mod supply;
+mod test;
+mod tidy;
+mod toml;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  test                        everything that must hold before a change lands; what CI runs
+  tidy                        the rules of STYLE.md and ARCHITECTURE.md that a machine can check
+  bench [store|blob]          measure against a peer in the same run, rewrite docs/benchmarks.md
+  fuzz [target] [--runs N]    fuzz one target, or all of them
+  soak --hours N [--seeds N]  the same tests with ever new seeds, for hours
+";
+
+/// What a command gives: `Ok(true)` if all went well, `Ok(false)` if it has already said what did
+/// not, `Err` with a sentence for the user otherwise.
+type Outcome = Result<bool, String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        ["test"] => Ok(test::run()),
+        ["tidy"] => tidy::run(),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
+        other => Err(format!("no such command: {}\n\n{HELP}", other.join(" "))),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace, wherever the command is run from.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// The value after `flag`, if the flag is there; an error if the value is missing or no number.
+fn number_after(words: &[&str], flag: &str) -> Result<Option<u64>, String> {
+    let Some(at) = words.iter().position(|word| *word == flag) else { return Ok(None) };
+    let value = words.get(at + 1).and_then(|word| word.parse().ok());
+    value.map(Some).ok_or_else(|| format!("{flag} takes a whole number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_after;
+
+    type Case<'a> = (&'a [&'a str], Result<Option<u64>, ()>);
+
+    #[test]
+    fn flags_with_numbers() {
+        let cases: [Case; 4] = [
+            (&[], Ok(None)),
+            (&["--runs", "7"], Ok(Some(7))),
+            (&["--runs"], Err(())),
+            (&["x", "--runs", "-1"], Err(())),
+        ];
+        for (words, expected) in cases {
+            assert_eq!(number_after(words, "--runs").map_err(|_| ()), expected, "{words:?}");
+        }
+    }
+}
