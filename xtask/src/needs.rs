@@ -13,7 +13,7 @@ struct Need {
     reason: &'static str,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 5] = [
     Need { probe: &["cc", "--version"], package: "gcc", reason: "ring is partly C and assembly" },
     Need {
         probe: &["python3", "-c", "import ensurepip, venv"],
@@ -26,6 +26,7 @@ const NEEDS: [Need; 4] = [
         reason: "the JavaScript client suites",
     },
     Need { probe: &["npm", "--version"], package: "npm", reason: "their packages" },
+    Need { probe: &["rclone", "version"], package: "rclone", reason: "a tool that many use" },
 ];
 
 /// The release whose package versions we test with.
