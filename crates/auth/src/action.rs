@@ -31,8 +31,10 @@ pub enum Action {
     GetBlob,
     /// Get Blob Properties / Metadata
     GetBlobProperties,
-    /// Get Block List
+    /// Get Block List of committed blocks only
     GetBlockList,
+    /// Get Block List that shows staged blocks: never anonymous
+    GetUncommittedBlockList,
     /// Put Blob: new blob `c` or `w`, overwrite `w`
     PutBlob,
     /// Put Block

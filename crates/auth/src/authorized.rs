@@ -15,6 +15,10 @@ pub struct Grants {
 }
 
 impl<Op> Authorized<Op> {
+    pub(crate) fn new(op: Op, grants: Grants) -> Self {
+        Self { op, grants }
+    }
+
     /// The operation and what else the caller may do.
     pub fn into_parts(self) -> (Op, Grants) {
         (self.op, self.grants)

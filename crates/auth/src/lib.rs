@@ -1,8 +1,30 @@
 //! Credentials in, `Authorized<Op>` out. The only maker of that type.
 //!
-//! Must never do I/O: accounts, container ACLs and both clocks come in as arguments.
+//! Two steps, so that the container's ACL can be read in between: [`authenticate`] proves who asks,
+//! [`authorize`] decides whether they may. Must never do I/O: accounts, container ACLs and both
+//! clocks come in as arguments.
 
-mod authorized;
+pub mod accounts;
 pub mod action;
+mod authorize;
+mod authorized;
+mod canonical;
+mod claim;
+pub mod error;
+mod mac;
+mod permissions;
+pub mod request;
+mod sas;
+mod shared_key;
+pub mod sign;
+pub mod version;
 
+pub use accounts::{Account, Accounts, AccountsError};
+pub use action::{Action, Guarded, Scope};
+pub use authorize::{ContainerAccess, authorize};
 pub use authorized::{Authorized, Grants};
+pub use claim::{Claim, authenticate};
+pub use error::{AuthError, Failure, Hidden};
+pub use request::RequestFacts;
+pub use sas::ResponseOverrides;
+pub use version::{VersionError, default_version, effective_version};

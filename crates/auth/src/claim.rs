@@ -1,0 +1,102 @@
+//! Authentication: who asks, proven by signature, or nobody in particular.
+//!
+//! Must never fall back: a request with a bad credential is refused, not treated as anonymous.
+
+use crate::accounts::{Account, Accounts};
+use crate::error::{AuthError, Failure, Hidden};
+use crate::request::RequestFacts;
+use crate::sas::account::AccountSas;
+use crate::sas::field::{Field, Token, malformed};
+use crate::sas::service::ServiceSas;
+use crate::shared_key;
+use zaffre_base::{AccountName, Timestamp};
+
+/// A verified credential, or its absence. Only [`authenticate`] makes one.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub(crate) account: AccountName,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Signed with the account's key: may do everything.
+    SharedKey,
+    AccountSas(AccountSas),
+    ServiceSas(Box<ServiceSas>),
+    Anonymous {
+        /// The account lets containers be public.
+        allowed: bool,
+    },
+}
+
+impl Claim {
+    /// Whether `authorize` needs the container's ACL: for a stored policy, or for public access.
+    pub fn needs_container_access(&self) -> bool {
+        match &self.kind {
+            Kind::SharedKey | Kind::AccountSas(_) => false,
+            Kind::ServiceSas(sas) => sas.policy.is_some(),
+            Kind::Anonymous { allowed } => *allowed,
+        }
+    }
+
+    /// Whether the request carried no credential.
+    pub fn is_anonymous(&self) -> bool {
+        matches!(self.kind, Kind::Anonymous { .. })
+    }
+
+    /// The kind of credential, for logs.
+    pub fn scheme(&self) -> &'static str {
+        match self.kind {
+            Kind::SharedKey => "SharedKey",
+            Kind::AccountSas(_) => "AccountSAS",
+            Kind::ServiceSas(_) => "ServiceSAS",
+            Kind::Anonymous { .. } => "Anonymous",
+        }
+    }
+}
+
+/// Verifies the request's credential. `now` is the service's clock, for the time frame of a SAS;
+/// `wall` is real time, for the date of a Shared Key request.
+///
+/// An Authorization header is the credential whatever the query holds; without one, any trace of a
+/// SAS is.
+pub fn authenticate(
+    facts: &RequestFacts<'_>,
+    accounts: &Accounts,
+    now: Timestamp,
+    wall: Timestamp,
+) -> Result<Claim, AuthError> {
+    let unknown = AuthError::ResourceNotFound(Hidden::UnknownAccount);
+    let account = accounts.get(facts.account).ok_or(unknown)?;
+    let kind = if let Some(authorization) = facts.header("authorization")? {
+        shared_key::verify(authorization, facts, account, wall)?;
+        Kind::SharedKey
+    } else if let Some(token) = Token::find(facts.query)? {
+        verify_token(&token, facts, account, now)?
+    } else {
+        Kind::Anonymous { allowed: account.allows_public_access() }
+    };
+    Ok(Claim { account: account.name().clone(), kind })
+}
+
+fn verify_token(
+    token: &Token,
+    facts: &RequestFacts<'_>,
+    account: &Account,
+    now: Timestamp,
+) -> Result<Kind, AuthError> {
+    if token.get(Field::Skoid).is_some() {
+        return Err(Failure::UserDelegation.into());
+    }
+    if !account.allows_key_access() {
+        return Err(AuthError::KeyBasedAuthenticationNotPermitted);
+    }
+    let for_account = token.get(Field::Ss).is_some() || token.get(Field::Srt).is_some();
+    match (for_account, token.get(Field::Sr).is_some()) {
+        (true, true) => Err(malformed(Field::Sr)),
+        (true, false) => AccountSas::verify(token, facts, account, now).map(Kind::AccountSas),
+        (false, _) => ServiceSas::verify(token, facts, account, now)
+            .map(|sas| Kind::ServiceSas(Box::new(sas))),
+    }
+}

@@ -1,0 +1,105 @@
+//! What each version of a SAS signs, as data.
+//!
+//! Must never be bypassed: a parameter counts only if the layout of the token's `sv` has it.
+
+use super::field::{Field, Token};
+use zaffre_base::{AccountName, ApiVersion};
+
+/// The lines of a string-to-sign, in order: parameters by name, and two that are no parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout(&'static str);
+
+/// The line of the resource's canonical name.
+const RESOURCE: &str = "<resource>";
+/// The line of the snapshot or version the token is for.
+const MOMENT: &str = "<moment>";
+
+/// Service SAS, newest first. The oldest has no `sv`.
+const SERVICE: [(Option<ApiVersion>, Layout); 6] = [
+    (
+        Some(ApiVersion::new(2020, 12, 6)),
+        Layout("sp st se <resource> si sip spr sv sr <moment> ses rscc rscd rsce rscl rsct"),
+    ),
+    (
+        Some(ApiVersion::new(2018, 11, 9)),
+        Layout("sp st se <resource> si sip spr sv sr <moment> rscc rscd rsce rscl rsct"),
+    ),
+    (
+        Some(super::V2015_04_05),
+        Layout("sp st se <resource> si sip spr sv rscc rscd rsce rscl rsct"),
+    ),
+    (
+        Some(ApiVersion::new(2013, 8, 15)),
+        Layout("sp st se <resource> si sv rscc rscd rsce rscl rsct"),
+    ),
+    (Some(ApiVersion::new(2012, 2, 12)), Layout("sp st se <resource> si sv")),
+    (None, Layout("sp st se <resource> si")),
+];
+
+/// Account SAS, newest first; the account's name comes before.
+const ACCOUNT: [(Option<ApiVersion>, Layout); 2] = [
+    (Some(ApiVersion::new(2020, 12, 6)), Layout("sp ss srt st se sip spr sv ses")),
+    (None, Layout("sp ss srt st se sip spr sv")),
+];
+
+/// From this version on, the resource starts with the service's name.
+const SERVICE_IN_RESOURCE: ApiVersion = ApiVersion::new(2015, 2, 21);
+
+impl Layout {
+    /// The lines of a service SAS; `sv` is absent before 2012-02-12.
+    pub(crate) fn service(sv: Option<ApiVersion>) -> Self {
+        Self::newest(&SERVICE, sv)
+    }
+
+    /// The lines of an account SAS after the account's name.
+    pub(crate) fn account(sv: ApiVersion) -> Self {
+        Self::newest(&ACCOUNT, Some(sv))
+    }
+
+    fn newest(layouts: &[(Option<ApiVersion>, Self)], sv: Option<ApiVersion>) -> Self {
+        let fitting = layouts.iter().find(|(since, _)| *since <= sv);
+        fitting.map_or(Self(""), |(_, layout)| *layout)
+    }
+
+    /// The parameter's value if this layout signs it.
+    pub(crate) fn signed(self, token: &Token, field: Field) -> Option<&str> {
+        let covered = self.0.split(' ').any(|name| name == field.name());
+        token.get(field).filter(|_| covered)
+    }
+
+    /// The string-to-sign of a service SAS: lines with a newline between them.
+    pub(crate) fn service_string(self, token: &Token, resource: &str, moment: &str) -> String {
+        let value = |name| match name {
+            RESOURCE => resource,
+            MOMENT => moment,
+            name => token.named(name),
+        };
+        self.0.split(' ').map(value).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The string-to-sign of an account SAS: a newline after every line.
+    pub(crate) fn account_string(self, token: &Token, account: &AccountName) -> String {
+        let mut text = format!("{account}\n");
+        for name in self.0.split(' ') {
+            text.push_str(token.named(name));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The canonical name of a container, directory or blob.
+pub(crate) fn resource(
+    sv: Option<ApiVersion>,
+    account: &AccountName,
+    container: &str,
+    path: Option<&str>,
+) -> String {
+    let service = if sv >= Some(SERVICE_IN_RESOURCE) { "/blob" } else { "" };
+    let mut name = format!("{service}/{account}/{container}");
+    if let Some(path) = path {
+        name.push('/');
+        name.push_str(path);
+    }
+    name
+}

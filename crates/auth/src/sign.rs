@@ -1,0 +1,87 @@
+//! The client's half: Authorization headers and SAS tokens, for tests and internal tooling.
+//!
+//! Must never be reachable from a request: it turns keys into credentials.
+
+use crate::accounts::Account;
+use crate::error::AuthError;
+use crate::mac;
+use crate::request::RequestFacts;
+use crate::sas::account;
+use crate::sas::field::Token;
+use crate::sas::layout::Layout;
+use crate::sas::service::{self, SignedResource};
+use crate::shared_key::{Scheme, strings_to_sign};
+use zaffre_base::{AccountName, Secret};
+
+/// The parameters of a token, ready for a query.
+pub type Parameters = Vec<(String, String)>;
+
+/// The `SharedKey` Authorization header for a request.
+pub fn shared_key(facts: &RequestFacts<'_>, key: &Secret<Vec<u8>>) -> Result<String, AuthError> {
+    authorization(Scheme::SharedKey, facts, key)
+}
+
+/// The `SharedKeyLite` Authorization header for a request.
+pub fn shared_key_lite(
+    facts: &RequestFacts<'_>,
+    key: &Secret<Vec<u8>>,
+) -> Result<String, AuthError> {
+    authorization(Scheme::SharedKeyLite, facts, key)
+}
+
+fn authorization(
+    scheme: Scheme,
+    facts: &RequestFacts<'_>,
+    key: &Secret<Vec<u8>>,
+) -> Result<String, AuthError> {
+    let texts = strings_to_sign(scheme, facts)?;
+    let signature = texts.first().map(|text| mac::sign(key, text)).unwrap_or_default();
+    Ok(format!("{} {}:{signature}", scheme.name(), facts.account))
+}
+
+/// Signs the parameters of an account SAS (`sv`, `ss`, `srt`, `sp`, `se`, …) and appends `sig`.
+pub fn account_sas(
+    account: &AccountName,
+    key: &Secret<Vec<u8>>,
+    parameters: &[(&str, &str)],
+) -> Result<Parameters, AuthError> {
+    let query = owned(parameters);
+    let token = token(&query)?;
+    let layout = Layout::account(account::version(&token)?);
+    let text = layout.account_string(&token, account);
+    Ok(with_signature(query, mac::sign(key, &text)))
+}
+
+/// Signs the parameters of a service SAS (`sv`, `sr`, `sp`, `se`, …) for the container and blob in
+/// `facts` and appends `sig`. A snapshot or version goes into `parameters` as in the URL.
+pub fn service_sas(
+    facts: &RequestFacts<'_>,
+    key: &Secret<Vec<u8>>,
+    parameters: &[(&str, &str)],
+) -> Result<Parameters, AuthError> {
+    let query = owned(parameters);
+    let token = token(&query)?;
+    let version = service::version(&token)?;
+    let resource = SignedResource::read(&token, facts, version)?;
+    let texts = resource.strings_to_sign(&token, facts, version);
+    let signature = texts.first().map(|text| mac::sign(key, text)).unwrap_or_default();
+    Ok(with_signature(query, signature))
+}
+
+/// The first key of an account.
+pub fn primary_key(account: &Account) -> Option<&Secret<Vec<u8>>> {
+    account.keys().next()
+}
+
+fn owned(parameters: &[(&str, &str)]) -> Parameters {
+    parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect()
+}
+
+fn token(query: &Parameters) -> Result<Token, AuthError> {
+    Token::find(query)?.ok_or(AuthError::NoAuthenticationInformation)
+}
+
+fn with_signature(mut query: Parameters, signature: String) -> Parameters {
+    query.push(("sig".to_owned(), signature));
+    query
+}
