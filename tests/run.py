@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Runs every client suite against the release binary; installs the clients it needs first.
+
+    python3 tests/run.py [--only NAME]... [--binary PATH] [--list]
+
+Clients live in target/test-env and are installed again only when their pins change. Never relies
+on clients that happen to be on the machine, and never writes into the source tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+ENVIRONMENT = ROOT / "target" / "test-env"
+NODE_MAJOR = 20
+NODE_PACKAGE = "22.23.3"
+SUITE_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`needs`: which client environment; `at least` is a floor, so a gutted suite fails."""
+
+    name: str
+    needs: str
+    paths: tuple[str, ...]
+    at_least: int
+
+
+SUITES = (
+    Suite("python", "venv", ("suites/sdk",), 200),
+    Suite("js", "node", ("js",), 46),
+    Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 30),
+    Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
+    Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 10),
+    Suite("rclone", "rclone", ("suites/rclone",), 5),
+    Suite("tables", "venv", ("suites/tables",), 100),
+    Suite("article", "venv", ("suites/article",), 40),
+    Suite("races", "venv", ("suites/races",), 8),
+    Suite("kill", "venv", ("suites/kill",), 2),
+    Suite("bad-input", "venv", ("suites/bad_input",), 120),
+    Suite("cli", "venv", ("suites/cli",), 25),
+)
+
+
+def run(command: list[str | Path], **kw) -> None:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+
+
+def apt(*packages: str) -> None:
+    """Installs Debian packages when that is ours to do; else says how."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise SystemExit(f"missing on this machine; run: apt-get install -y {' '.join(packages)}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run(["apt-get", "update", "-qq"], env=environment)
+    run(["apt-get", "install", "-y", "-qq", *packages], env=environment)
+
+
+def fresh(folder: Path, *pins: Path) -> bool:
+    """True when `folder` was installed from exactly these pins; otherwise empties it."""
+    digest = hashlib.sha256(b"".join(p.read_bytes() for p in pins)).hexdigest()
+    stamp = folder / ".installed-from"
+    if stamp.exists() and stamp.read_text() == digest:
+        return True
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return False
+
+
+def mark(folder: Path, *pins: Path) -> None:
+    digest = hashlib.sha256(b"".join(p.read_bytes() for p in pins)).hexdigest()
+    (folder / ".installed-from").write_text(digest)
+
+
+def venv(requirements: str, folder_name: str) -> Path:
+    pins = TESTS / requirements
+    folder = ENVIRONMENT / folder_name
+    python = folder / "bin" / "python"
+    if fresh(folder, pins):
+        return python
+    probe = [sys.executable, "-c", "import ensurepip, venv"]
+    if subprocess.run(probe, capture_output=True).returncode != 0:
+        apt("python3-venv")
+    run([sys.executable, "-m", "venv", folder])
+    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", pins])
+    mark(folder, pins)
+    return python
+
+
+def node() -> tuple[Path, Path]:
+    """(node, folder with the client and the tests)."""
+    if shutil.which("npm") is None:
+        apt("nodejs", "npm")
+    folder = ENVIRONMENT / "node"
+    pins = (TESTS / "js" / "package.json", TESTS / "js" / "package-lock.json")
+    found = shutil.which("node")
+    major = 0
+    if found:
+        version = subprocess.run([found, "--version"], capture_output=True, text=True).stdout
+        major = int(version.lstrip("v").split(".")[0] or 0)
+    current = fresh(folder, *pins)
+    if not current:
+        for pin in pins:
+            shutil.copy(pin, folder)
+        run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
+    if major < NODE_MAJOR:
+        arch = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
+        own = ENVIRONMENT / "node-runtime"
+        found = own / "node_modules" / f"node-linux-{arch}" / "bin" / "node"
+        if not Path(found).exists():
+            own.mkdir(parents=True, exist_ok=True)
+            run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
+                 "--prefix", own, f"node-linux-{arch}@{NODE_PACKAGE}"])  # fmt: skip
+    if not current:
+        mark(folder, *pins)
+    for test in (TESTS / "js").glob("*.mjs"):
+        shutil.copy(test, folder)
+    return Path(found), folder
+
+
+def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
+    if suite.needs == "node":
+        binary, folder = node()
+        # The JavaScript tests get a running server from the same harness as all others.
+        python = venv("requirements.txt", "venv")
+        return [str(python), str(TESTS / "serve.py"), str(binary), "--test",
+                "--test-reporter=junit", f"--test-reporter-destination={report}",
+                *sorted(str(p) for p in folder.glob("*.test.mjs"))], folder  # fmt: skip
+    if suite.needs == "rclone" and shutil.which("rclone") is None:
+        apt("rclone")
+    year = suite.needs.partition("-")[2]
+    python = venv(f"requirements-{year}.txt" if year else "requirements.txt",
+                  f"venv-{year}" if year else "venv")  # fmt: skip
+    return [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header",
+            "--tb=short", f"--junitxml={report}", *suite.paths], TESTS  # fmt: skip
+
+
+def count(report: Path) -> tuple[int, int, list[str]]:
+    """(passed, failed, names of the failed); a skipped test is a failed one: nothing is optional."""
+    if not report.exists():
+        return 0, 1, ["(no report)"]
+    passed, failed = 0, []
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        if any(case.find(tag) is not None for tag in ("failure", "error", "skipped")):
+            failed.append(case.get("name", "?"))
+        else:
+            passed += 1
+    return passed, len(failed), failed
+
+
+def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list[str]]:
+    reports = ENVIRONMENT / "reports"
+    reports.mkdir(parents=True, exist_ok=True)
+    report = reports / f"{suite.name}.xml"
+    log = reports / f"{suite.name}.log"
+    report.unlink(missing_ok=True)
+    command, folder = command_for(suite, report)
+    began = time.monotonic()
+    with open(log, "w") as output:
+        try:
+            done = subprocess.run(command, cwd=folder, env=environment, stdout=output,
+                                  stderr=subprocess.STDOUT, timeout=SUITE_SECONDS)  # fmt: skip
+            code = done.returncode
+        except subprocess.TimeoutExpired:
+            code = -1
+    passed, failed, names = count(report)
+    if passed + failed < suite.at_least:
+        failed += 1
+        names.append(f"(only {passed + failed - 1} tests ran; the floor is {suite.at_least})")
+    if code != 0 and failed == 0:
+        failed, names = 1, [f"(the suite ended with code {code})"]
+    seconds = time.monotonic() - began
+    print(f"{suite.name:12} {passed:4} passed {failed:3} failed {seconds:6.1f} s", flush=True)
+    for each in names:
+        print(f"    FAILED {each}", flush=True)
+    if failed:
+        print(f"    see {log.relative_to(ROOT)}", flush=True)
+    return passed, failed, names
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Client suites against the real binary")
+    parser.add_argument("--only", action="append", metavar="NAME", help="run only this suite")
+    parser.add_argument("--binary", metavar="PATH", help="default: target/release/zaffre")
+    parser.add_argument("--list", action="store_true", help="print the suites and stop")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(suite.name for suite in SUITES))
+        return 0
+    unknown = set(options.only or ()) - {suite.name for suite in SUITES}
+    if unknown:
+        parser.error(f"no such suite: {', '.join(sorted(unknown))}")
+    binary = options.binary or str(ROOT / "target" / "release" / "zaffre")
+    if not os.access(binary.split()[0], os.X_OK):
+        raise SystemExit(f"{binary} is not there; run: cargo build --release")
+    seed = os.environ.get("ZAFFRE_TEST_SEED") or str(random.SystemRandom().randrange(1 << 32))
+    environment = {**os.environ, "ZAFFRE_BINARY": binary, "ZAFFRE_TEST_SEED": seed,
+                   "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+    print(f"binary {binary}, ZAFFRE_TEST_SEED={seed}", flush=True)
+    began = time.monotonic()
+    passed = failed = 0
+    for suite in SUITES:
+        if options.only and suite.name not in options.only:
+            continue
+        good, bad, _ = run_suite(suite, environment)
+        passed, failed = passed + good, failed + bad
+    print(f"{passed} passed, {failed} failed ({time.monotonic() - began:.0f} s)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
