@@ -20,7 +20,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  test                        everything that must hold before a change lands; what CI runs
+  test [step...]              everything that must hold before a change lands; what CI runs
   tidy                        the rules of STYLE.md and ARCHITECTURE.md that a machine can check
   bench [store|blob]          measure against a peer in the same run, rewrite docs/benchmarks.md
   fuzz [target] [--runs N]    fuzz one target, or all of them
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(true)
         }
-        ["test"] => Ok(test::run()),
+        ["test", steps @ ..] => test::run(steps),
         ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

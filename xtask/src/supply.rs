@@ -26,7 +26,7 @@ pub(crate) fn check() -> Result<(), String> {
         ));
     }
     install()?;
-    deny("--offline check bans licenses sources", |_| {})?;
+    deny("--locked check bans licenses sources", |_| {})?;
     let mut unreachable = false;
     let advisories = deny("check advisories", |line| unreachable |= line.contains(UNREACHABLE));
     if unreachable {

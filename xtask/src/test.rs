@@ -3,7 +3,7 @@
 //! Must never call a step that did not run a success.
 
 use crate::step::{Counts, Program};
-use crate::{fuzz, needs, supply, tidy};
+use crate::{Outcome, fuzz, needs, supply, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates outside of the ban on clocks and files: the binary, test machinery, this tool.
@@ -18,20 +18,24 @@ const STEPS: [Step; 10] = [
     ("tidy", || inside(check_tidy)),
     ("supply", || inside(supply::check)),
     ("clippy", clippy),
-    ("banned calls", banned_calls),
+    ("bans", bans),
     ("tests", rust_tests),
-    ("fuzz smoke", fuzz::smoke),
-    ("release build", || Program::new("cargo build --locked --release -p zaffre").run()),
+    ("fuzz", fuzz::smoke),
+    ("build", || Program::new("cargo build --locked --release -p zaffre").run()),
     ("clients", clients),
 ];
 
-/// Runs every step, whatever the earlier ones said, and tells whether all went well.
-pub(crate) fn run() -> bool {
+/// `test [step...]`: runs every step (or those named), whatever the earlier ones said.
+pub(crate) fn run(wanted: &[&str]) -> Outcome {
+    if let Some(name) = wanted.iter().find(|name| !STEPS.iter().any(|step| step.0 == **name)) {
+        let known = STEPS.map(|step| step.0).join(", ");
+        return Err(format!("no step `{name}`; there are: {known}"));
+    }
     let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let started = Instant::now();
     let mut total = Counts::default();
     let mut lines = Vec::new();
-    for (name, step) in STEPS {
+    for (name, step) in STEPS.iter().filter(|s| wanted.is_empty() || wanted.contains(&s.0)) {
         println!("\n==> {name}");
         let begun = Instant::now();
         let counts = match step() {
@@ -43,7 +47,7 @@ pub(crate) fn run() -> bool {
         };
         let word = if counts.failed == 0 { "ok" } else { "FAILED" };
         lines.push(format!(
-            "{name:<14} {word:<7} {:>7.1} s  {} passed, {} failed, {} skipped",
+            "{name:<8} {word:<7} {:>7.1} s  {} passed, {} failed, {} skipped",
             begun.elapsed().as_secs_f64(),
             counts.passed,
             counts.failed,
@@ -56,7 +60,7 @@ pub(crate) fn run() -> bool {
     println!("\n{}\n", lines.join("\n"));
     println!("{:.1} minutes in all", started.elapsed().as_secs_f64() / 60.0);
     println!("{} passed, {} failed", total.passed, total.failed);
-    total.failed == 0
+    Ok(total.failed == 0)
 }
 
 /// In CI, what was skipped was not proven.
@@ -81,7 +85,7 @@ fn clippy() -> Result<Counts, String> {
     Program::new("cargo clippy --locked --workspace --all-targets -- -D warnings").run()
 }
 
-fn banned_calls() -> Result<Counts, String> {
+fn bans() -> Result<Counts, String> {
     let line = format!(
         "cargo clippy --locked --workspace {MAY_TOUCH_THE_WORLD} --lib -- -D clippy::disallowed_methods"
     );
