@@ -12,7 +12,7 @@ const MAY_TOUCH_THE_WORLD: &str = "--exclude zaffre --exclude zaffre-testkit --e
 /// A step: its name and how to run it.
 type Step = (&'static str, fn() -> Result<Counts, String>);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("needs", || inside(needs::ensure)),
     ("format", || Program::new("cargo fmt --all --check").run()),
     ("tidy", || inside(check_tidy)),
@@ -20,6 +20,7 @@ const STEPS: [Step; 10] = [
     ("clippy", clippy),
     ("bans", bans),
     ("tests", rust_tests),
+    ("schedules", schedules),
     ("fuzz", fuzz::smoke),
     ("build", || Program::new("cargo build --locked --release -p zaffre").run()),
     ("clients", clients),
@@ -47,7 +48,7 @@ pub(crate) fn run(wanted: &[&str]) -> Outcome {
         };
         let word = if counts.failed == 0 { "ok" } else { "FAILED" };
         lines.push(format!(
-            "{name:<8} {word:<7} {:>7.1} s  {} passed, {} failed, {} skipped",
+            "{name:<9} {word:<7} {:>7.1} s  {} passed, {} failed, {} skipped",
             begun.elapsed().as_secs_f64(),
             counts.passed,
             counts.failed,
@@ -94,6 +95,12 @@ fn bans() -> Result<Counts, String> {
 
 fn rust_tests() -> Result<Counts, String> {
     Program::new("cargo test --locked --workspace --no-fail-fast").run()
+}
+
+/// Random thread schedules. A build of its own, because the feature swaps the locks of the code
+/// under test for ones that work only inside such a run.
+fn schedules() -> Result<Counts, String> {
+    Program::new("cargo test --locked -p zaffre-store --features shuttle --test schedules").run()
 }
 
 /// Real SDKs and tools against the real binary; the suite installs what it needs, pinned.
