@@ -3,24 +3,25 @@
 //! Must never read a clock: every instant is an argument, every stored instant absolute.
 //!
 //! ```text
-//!                    acquire                          break, period > 0
-//!   +-----------+ ------------> +--------------+ ------------------> +------------+
-//!   | Available |               |  Leased(A)   |                     | Breaking(A)| --+ break only
-//!   +-----------+ <------------ +--------------+                     +------------+ <-+ shortens
-//!     ^   ^   ^      release     | ^ ^  |   | ^                        |  |
-//!     |   |   |                  | | |  |   | | renew A,               |  | break time comes,
-//!     |   |   |      at expiry   | | |  |   | | acquire A,             |  | or break 0
-//!     |   |   |            +-----+ | |  |   | | change A->B            |  v
-//!     |   |   |            v       | |  |   +-+                  +-----------+
-//!     |   |   |   +------------+   | |  +----------------------> | Broken(A) |
-//!     |   |   +---| Expired(A) |---+ |     break, period 0       +-----------+
-//!     |   |       +------------+     |                             |  |  ^
-//!     |   |        | renew A or      +-----------------------------+  |  | break of an
-//!     |   |        | acquire             acquire any                  |  | expired lease
-//!     |   +--------+---------------------------------------------------+  |
-//!     |     release A, or a write to the blob (`after_write`)             |
-//!     +--- release A also ends Leased and Breaking        Expired(A) -----+
+//!                  acquire                     break, time left
+//!  +-----------+ ----------> +-----------+ -------------------> +-------------+
+//!  | Available |             | Leased(A) |                      | Breaking(A) |
+//!  +-----------+             +-----------+                      +-------------+
+//!        ^                    |    ^    |                              |
+//!        |          time runs |    |    | break,                       | time runs out,
+//!        |                out |    |    | no time left                 | or break 0
+//!        |                    |    |    +------------+                 |
+//!        |                    v    | renew A         v                 |
+//!        |               +------------+   break   +-----------+        |
+//!        |               | Expired(A) | --------> | Broken(A) | <------+
+//!        |               +------------+           +-----------+
+//!        |                     |                        |
+//!        +---------------------+------------------------+
+//!              a write to the blob: see `after_write`
 //! ```
+//!
+//! Not drawn: release A leads from every state to Available. Acquire leads from Expired and Broken
+//! to Leased. Renew A, acquire A and change A to B stay in Leased. A break of Breaking only shortens.
 //!
 //! The states are not stored: [`Lease::state`] derives them from the stored instants and `now`,
 //! so a lease runs out without anybody writing anything and survives restarts.
@@ -31,7 +32,13 @@ mod usage;
 pub use step::{LeaseReply, step, step_before_2012};
 pub use usage::{LeaseAccess, admits, admits_missing, after_write, holds};
 
+use core::ops::RangeInclusive;
 use zaffre_base::{Guid, Timestamp};
+
+/// How many seconds a lease may be taken for, unless for ever.
+pub const LEASE_SECONDS: RangeInclusive<u64> = 15..=60;
+/// How many seconds a break may ask for.
+pub const BREAK_SECONDS: RangeInclusive<u64> = 0..=60;
 
 /// What a lease request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -69,3 +69,17 @@ fn number(digits: &str) -> Option<u64> {
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| digits.parse().unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_covers_at_most_4_mib() {
+        const MOST: u64 = 4 * 1024 * 1024;
+        let refused = Err(Refusal::RangeTooLargeForChecksum { limit: MOST });
+        for (length, want) in [(1, Ok(())), (MOST, Ok(())), (MOST + 1, refused)] {
+            assert_eq!(check_checksum_span(Span { offset: 7, length }), want, "{length}");
+        }
+    }
+}

@@ -68,3 +68,23 @@ pub fn after_write(lease: Lease, now: Timestamp) -> Lease {
         LeaseState::Available | LeaseState::Leased(_) | LeaseState::Breaking(_) => lease,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_for_a_blob_that_is_not_there() {
+        let id = Some(Guid(1));
+        let refused = Err(Refusal::LeaseNotPresent(LeaseOn::Blob));
+        for (presented, version, want) in [
+            (None, ApiVersion::OLDEST, Ok(())),
+            (None, ApiVersion::LATEST, Ok(())),
+            (id, ApiVersion::new(2012, 2, 12), Ok(())),
+            (id, ApiVersion::new(2013, 8, 15), refused.clone()),
+            (id, ApiVersion::LATEST, refused),
+        ] {
+            assert_eq!(admits_missing(presented, version), want, "{presented:?} {version}");
+        }
+    }
+}
