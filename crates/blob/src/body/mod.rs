@@ -1,0 +1,11 @@
+//! Bodies that the Blob service reads itself: XML, and the frames around uploaded content.
+//!
+//! Must never hold content whole: only XML is collected, and that is bounded.
+
+pub mod access_policies;
+pub mod block_list;
+mod checked;
+pub mod stream;
+pub mod structured;
+
+pub use checked::{Verified, verify};

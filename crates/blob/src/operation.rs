@@ -1,0 +1,317 @@
+//! The closed list of what the Blob service can be asked, first as a name, then as parsed data.
+//!
+//! Must never have a default arm: a new operation does not compile until every match handles it.
+
+use crate::account_info::GetAccountInfo;
+use crate::parse::listing::{BlobListing, ContainerListing};
+use crate::parse::put::{BlockListUpload, Upload};
+use zaffre_auth::action::Action;
+use zaffre_core::blob::op;
+
+/// Which operation a request asks for; all of the REST API, served or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Kind {
+    /// List Containers
+    ListContainers,
+    /// Get Account Information
+    GetAccountInfo,
+    /// Preflight (OPTIONS)
+    Preflight,
+    /// Create Container
+    CreateContainer,
+    /// Get Container Properties
+    GetContainerProperties,
+    /// Get Container Metadata
+    GetContainerMetadata,
+    /// Set Container Metadata
+    SetContainerMetadata,
+    /// Get Container ACL
+    GetContainerAcl,
+    /// Set Container ACL
+    SetContainerAcl,
+    /// Delete Container
+    DeleteContainer,
+    /// Lease Container
+    LeaseContainer,
+    /// List Blobs
+    ListBlobs,
+    /// Get Blob
+    GetBlob,
+    /// Get Blob Properties
+    GetBlobProperties,
+    /// Get Blob Metadata
+    GetBlobMetadata,
+    /// Set Blob Metadata
+    SetBlobMetadata,
+    /// Set Blob Properties
+    SetBlobProperties,
+    /// Delete Blob
+    DeleteBlob,
+    /// Lease Blob
+    LeaseBlob,
+    /// Put Blob
+    PutBlob,
+    /// Put Block
+    PutBlock,
+    /// Put Block List
+    PutBlockList,
+    /// Get Block List
+    GetBlockList,
+    /// An operation of the service that this server does not perform yet.
+    Unserved(Unserved),
+}
+
+/// Operations that are recognised, so that they are refused by name and never half-done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[expect(missing_docs, reason = "the variants are the operations' own names")]
+pub enum Unserved {
+    GetServiceProperties,
+    SetServiceProperties,
+    GetServiceStats,
+    GetUserDelegationKey,
+    FindBlobsByTags,
+    Batch,
+    RestoreContainer,
+    UndeleteBlob,
+    SnapshotBlob,
+    CopyBlob,
+    CopyBlobFromUrl,
+    AbortCopyBlob,
+    SetBlobTier,
+    GetBlobTags,
+    SetBlobTags,
+    SetBlobImmutabilityPolicy,
+    DeleteBlobImmutabilityPolicy,
+    SetBlobLegalHold,
+    SetBlobExpiry,
+    QueryBlobContents,
+    PutPageBlob,
+    PutAppendBlob,
+    PutBlobFromUrl,
+    PutBlockFromUrl,
+    AppendBlock,
+    AppendBlockFromUrl,
+    SealAppendBlob,
+    PutPage,
+    PutPageFromUrl,
+    GetPageRanges,
+    IncrementalCopyBlob,
+}
+
+impl Kind {
+    /// The operation's name in logs and in the answer to an operation that is not served.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ListContainers => "ListContainers",
+            Self::GetAccountInfo => "GetAccountInfo",
+            Self::Preflight => "Preflight",
+            Self::CreateContainer => "CreateContainer",
+            Self::GetContainerProperties => "GetContainerProperties",
+            Self::GetContainerMetadata => "GetContainerMetadata",
+            Self::SetContainerMetadata => "SetContainerMetadata",
+            Self::GetContainerAcl => "GetContainerAcl",
+            Self::SetContainerAcl => "SetContainerAcl",
+            Self::DeleteContainer => "DeleteContainer",
+            Self::LeaseContainer => "LeaseContainer",
+            Self::ListBlobs => "ListBlobs",
+            Self::GetBlob => "GetBlob",
+            Self::GetBlobProperties => "GetBlobProperties",
+            Self::GetBlobMetadata => "GetBlobMetadata",
+            Self::SetBlobMetadata => "SetBlobMetadata",
+            Self::SetBlobProperties => "SetBlobProperties",
+            Self::DeleteBlob => "DeleteBlob",
+            Self::LeaseBlob => "LeaseBlob",
+            Self::PutBlob => "PutBlob",
+            Self::PutBlock => "PutBlock",
+            Self::PutBlockList => "PutBlockList",
+            Self::GetBlockList => "GetBlockList",
+            Self::Unserved(unserved) => unserved.name(),
+        }
+    }
+
+    /// The row of the permission table; `None` when there is no permission to ask about.
+    /// Breaking a lease needs less than the other lease actions.
+    pub fn action(self, breaks_lease: bool) -> Option<Action> {
+        Some(match self {
+            Self::Preflight | Self::Unserved(_) => return None,
+            Self::ListContainers => Action::ListContainers,
+            Self::GetAccountInfo => Action::GetAccountInfo,
+            Self::CreateContainer => Action::CreateContainer,
+            Self::GetContainerProperties | Self::GetContainerMetadata => Action::GetContainer,
+            Self::SetContainerMetadata => Action::SetContainerMetadata,
+            Self::GetContainerAcl => Action::GetContainerAcl,
+            Self::SetContainerAcl => Action::SetContainerAcl,
+            Self::DeleteContainer => Action::DeleteContainer,
+            Self::LeaseContainer if breaks_lease => Action::BreakContainerLease,
+            Self::LeaseContainer => Action::LeaseContainer,
+            Self::ListBlobs => Action::ListBlobs,
+            Self::GetBlob => Action::GetBlob,
+            Self::GetBlobProperties | Self::GetBlobMetadata => Action::GetBlobProperties,
+            Self::SetBlobMetadata => Action::SetBlobMetadata,
+            Self::SetBlobProperties => Action::SetBlobProperties,
+            Self::DeleteBlob => Action::DeleteBlob,
+            Self::LeaseBlob if breaks_lease => Action::BreakBlobLease,
+            Self::LeaseBlob => Action::LeaseBlob,
+            Self::PutBlob => Action::PutBlob,
+            Self::PutBlock => Action::PutBlock,
+            Self::PutBlockList => Action::PutBlockList,
+            Self::GetBlockList => Action::GetBlockList,
+        })
+    }
+
+    /// Whether it changes something, which the secondary endpoint never does.
+    pub fn is_write(self) -> bool {
+        match self {
+            Self::ListContainers
+            | Self::GetAccountInfo
+            | Self::Preflight
+            | Self::GetContainerProperties
+            | Self::GetContainerMetadata
+            | Self::GetContainerAcl
+            | Self::ListBlobs
+            | Self::GetBlob
+            | Self::GetBlobProperties
+            | Self::GetBlobMetadata
+            | Self::GetBlockList => false,
+            Self::CreateContainer
+            | Self::SetContainerMetadata
+            | Self::SetContainerAcl
+            | Self::DeleteContainer
+            | Self::LeaseContainer
+            | Self::SetBlobMetadata
+            | Self::SetBlobProperties
+            | Self::DeleteBlob
+            | Self::LeaseBlob
+            | Self::PutBlob
+            | Self::PutBlock
+            | Self::PutBlockList => true,
+            Self::Unserved(unserved) => unserved.is_write(),
+        }
+    }
+}
+
+impl Unserved {
+    /// The operation's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GetServiceProperties => "GetServiceProperties",
+            Self::SetServiceProperties => "SetServiceProperties",
+            Self::GetServiceStats => "GetServiceStats",
+            Self::GetUserDelegationKey => "GetUserDelegationKey",
+            Self::FindBlobsByTags => "FindBlobsByTags",
+            Self::Batch => "Batch",
+            Self::RestoreContainer => "RestoreContainer",
+            Self::UndeleteBlob => "UndeleteBlob",
+            Self::SnapshotBlob => "SnapshotBlob",
+            Self::CopyBlob => "CopyBlob",
+            Self::CopyBlobFromUrl => "CopyBlobFromURL",
+            Self::AbortCopyBlob => "AbortCopyBlob",
+            Self::SetBlobTier => "SetBlobTier",
+            Self::GetBlobTags => "GetBlobTags",
+            Self::SetBlobTags => "SetBlobTags",
+            Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
+            Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
+            Self::SetBlobLegalHold => "SetBlobLegalHold",
+            Self::SetBlobExpiry => "SetBlobExpiry",
+            Self::QueryBlobContents => "QueryBlobContents",
+            Self::PutPageBlob => "PutPageBlob",
+            Self::PutAppendBlob => "PutAppendBlob",
+            Self::PutBlobFromUrl => "PutBlobFromURL",
+            Self::PutBlockFromUrl => "PutBlockFromURL",
+            Self::AppendBlock => "AppendBlock",
+            Self::AppendBlockFromUrl => "AppendBlockFromURL",
+            Self::SealAppendBlob => "SealAppendBlob",
+            Self::PutPage => "PutPage",
+            Self::PutPageFromUrl => "PutPageFromURL",
+            Self::GetPageRanges => "GetPageRanges",
+            Self::IncrementalCopyBlob => "IncrementalCopyBlob",
+        }
+    }
+
+    fn is_write(self) -> bool {
+        match self {
+            Self::GetServiceProperties
+            | Self::GetServiceStats
+            | Self::GetUserDelegationKey
+            | Self::FindBlobsByTags
+            | Self::GetBlobTags
+            | Self::QueryBlobContents
+            | Self::GetPageRanges => false,
+            Self::SetServiceProperties
+            | Self::Batch
+            | Self::RestoreContainer
+            | Self::UndeleteBlob
+            | Self::SnapshotBlob
+            | Self::CopyBlob
+            | Self::CopyBlobFromUrl
+            | Self::AbortCopyBlob
+            | Self::SetBlobTier
+            | Self::SetBlobTags
+            | Self::SetBlobImmutabilityPolicy
+            | Self::DeleteBlobImmutabilityPolicy
+            | Self::SetBlobLegalHold
+            | Self::SetBlobExpiry
+            | Self::PutPageBlob
+            | Self::PutAppendBlob
+            | Self::PutBlobFromUrl
+            | Self::PutBlockFromUrl
+            | Self::AppendBlock
+            | Self::AppendBlockFromUrl
+            | Self::SealAppendBlob
+            | Self::PutPage
+            | Self::PutPageFromUrl
+            | Self::IncrementalCopyBlob => true,
+        }
+    }
+}
+
+/// A request whose syntax was checked: the operation with everything its head said.
+#[derive(Clone, Debug)]
+pub enum BlobOperation {
+    /// List Containers
+    ListContainers(ContainerListing),
+    /// Get Account Information
+    GetAccountInfo(GetAccountInfo),
+    /// Create Container
+    CreateContainer(op::CreateContainer),
+    /// Get Container Properties
+    GetContainerProperties(op::GetContainer),
+    /// Get Container Metadata
+    GetContainerMetadata(op::GetContainer),
+    /// Set Container Metadata
+    SetContainerMetadata(op::SetContainerMetadata),
+    /// Get Container ACL
+    GetContainerAcl(op::GetContainerAcl),
+    /// Set Container ACL; its policies come with the body.
+    SetContainerAcl(op::SetContainerAcl),
+    /// Delete Container
+    DeleteContainer(op::DeleteContainer),
+    /// Lease Container
+    LeaseContainer(op::LeaseContainer),
+    /// List Blobs
+    ListBlobs(BlobListing),
+    /// Get Blob
+    GetBlob(op::GetBlob),
+    /// Get Blob Properties
+    GetBlobProperties(op::GetBlobProperties),
+    /// Get Blob Metadata
+    GetBlobMetadata(op::GetBlobProperties),
+    /// Set Blob Metadata
+    SetBlobMetadata(op::SetBlobMetadata),
+    /// Set Blob Properties
+    SetBlobProperties(op::SetBlobProperties),
+    /// Delete Blob
+    DeleteBlob(op::DeleteBlob),
+    /// Lease Blob
+    LeaseBlob(op::LeaseBlob),
+    /// Put Blob; its content comes with the body.
+    PutBlob(Upload<op::PutBlob>),
+    /// Put Block; its content comes with the body.
+    PutBlock(Upload<op::PutBlock>),
+    /// Put Block List; its blocks come with the body.
+    PutBlockList(BlockListUpload),
+    /// Get Block List
+    GetBlockList(op::GetBlockList),
+    /// Recognised and refused by name.
+    Unserved(Unserved),
+}

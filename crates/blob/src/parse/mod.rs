@@ -1,0 +1,83 @@
+//! Headers and query into one typed operation, every syntax error found on the way.
+//!
+//! Must never read a body, look anything up, or check a permission.
+
+pub(crate) mod blob;
+mod checksum;
+mod conditions;
+pub(crate) mod container;
+pub(crate) mod lease;
+pub mod listing;
+mod properties;
+pub mod put;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use crate::account_info::GetAccountInfo;
+use crate::fields::Fields;
+use crate::operation::{BlobOperation, Kind};
+use crate::refuse;
+use crate::target::Target;
+use zaffre_base::{AccountName, Guid};
+use zaffre_domain::conditions::ConditionalOperation as Op;
+use zaffre_http::ApiError;
+
+/// Where the request goes and what it may draw on.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    /// The account.
+    pub account: &'a AccountName,
+    /// What in it.
+    pub target: &'a Target,
+    /// A fresh random id, for a lease whose client proposes none.
+    pub fresh: Guid,
+}
+
+/// Parses the head of a request that was routed to `kind`.
+pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOperation, ApiError> {
+    use BlobOperation as B;
+    let container = || at.target.container(at.account);
+    let blob = || at.target.blob(at.account);
+    Ok(match kind {
+        Kind::Preflight => return Err(refuse::cors_preflight()),
+        Kind::Unserved(unserved) => B::Unserved(unserved),
+        Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),
+        Kind::ListContainers => B::ListContainers(listing::containers(fields, at.account)?),
+        Kind::CreateContainer => B::CreateContainer(container::create(fields, container()?)?),
+        Kind::GetContainerProperties => {
+            B::GetContainerProperties(container::get(fields, container()?)?)
+        }
+        Kind::GetContainerMetadata => {
+            B::GetContainerMetadata(container::get(fields, container()?)?)
+        }
+        Kind::SetContainerMetadata => {
+            B::SetContainerMetadata(container::set_metadata(fields, container()?)?)
+        }
+        Kind::GetContainerAcl => B::GetContainerAcl(container::get_acl(fields, container()?)?),
+        Kind::SetContainerAcl => B::SetContainerAcl(container::set_acl(fields, container()?)?),
+        Kind::DeleteContainer => B::DeleteContainer(container::delete(fields, container()?)?),
+        Kind::LeaseContainer => {
+            B::LeaseContainer(container::lease(fields, container()?, at.fresh)?)
+        }
+        Kind::ListBlobs => B::ListBlobs(listing::blobs(fields, container()?)?),
+        Kind::GetBlob => B::GetBlob(blob::get(fields, blob()?)?),
+        Kind::GetBlobProperties => {
+            B::GetBlobProperties(blob::get_properties(fields, blob()?, Op::GetBlobProperties)?)
+        }
+        Kind::GetBlobMetadata => {
+            B::GetBlobMetadata(blob::get_properties(fields, blob()?, Op::GetBlobMetadata)?)
+        }
+        Kind::SetBlobMetadata => B::SetBlobMetadata(blob::set_metadata(fields, blob()?)?),
+        Kind::SetBlobProperties => B::SetBlobProperties(blob::set_properties(fields, blob()?)?),
+        Kind::DeleteBlob => B::DeleteBlob(blob::delete(fields, blob()?)?),
+        Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, at.fresh)?),
+        Kind::PutBlob => B::PutBlob(put::put_blob(fields, blob()?)?),
+        Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),
+        Kind::PutBlockList => B::PutBlockList(put::put_block_list(fields, blob()?)?),
+        Kind::GetBlockList => B::GetBlockList(blob::get_block_list(fields, blob()?)?),
+    })
+}
+
+#[cfg(test)]
+#[path = "blob_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! Requests for tests, built from a line of text.
+
+use crate::fields::Fields;
+use hyper::Method;
+use hyper::header::{HeaderName, HeaderValue};
+use zaffre_base::ApiVersion;
+use zaffre_http::RequestHead;
+
+/// Headers of a test's request.
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
+
+/// A request's head and what goes with it.
+pub(crate) struct Ask {
+    head: RequestHead,
+    content_length: Option<u64>,
+    version: ApiVersion,
+}
+
+impl Ask {
+    pub(crate) fn new(method: Method, url: &str) -> Self {
+        let head = RequestHead::sample(method.as_str(), url);
+        Self { head, content_length: None, version: ApiVersion::new(2024, 8, 4) }
+    }
+
+    pub(crate) fn get(url: &str) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    pub(crate) fn put(url: &str) -> Self {
+        Self::new(Method::PUT, url)
+    }
+
+    pub(crate) fn with(mut self, headers: &[(&str, &str)]) -> Self {
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).expect("a header name");
+            let value = HeaderValue::from_bytes(value.as_bytes()).expect("a header value");
+            self.head.headers.append(name, value);
+        }
+        self
+    }
+
+    pub(crate) fn length(mut self, length: u64) -> Self {
+        self.content_length = Some(length);
+        self
+    }
+
+    pub(crate) fn version(mut self, version: &str) -> Self {
+        self.version = ApiVersion::parse(version).expect("a version");
+        self
+    }
+
+    pub(crate) fn fields(&self) -> Fields<'_> {
+        Fields::new(&self.head, self.content_length, self.version).expect("no repeated parameters")
+    }
+
+    pub(crate) fn head(&self) -> &RequestHead {
+        &self.head
+    }
+}

@@ -1,0 +1,147 @@
+//! Answers of reads of a blob: content, properties, metadata.
+
+use super::{lease, metadata, since, written};
+use crate::body::stream;
+use hyper::StatusCode;
+use hyper::header::{HeaderName, HeaderValue};
+use zaffre_auth::ResponseOverrides;
+use zaffre_base::{ApiVersion, base64};
+use zaffre_core::blob::reply::{BlobView, GetBlobReply, Written};
+use zaffre_domain::blob::HttpProperties;
+use zaffre_http::{ApiError, Reply, ReplyBody};
+
+/// Get Blob: 200 with the whole blob or 206 with a range of it.
+pub fn content(
+    reply: GetBlobReply,
+    overrides: &ResponseOverrides,
+    version: ApiVersion,
+) -> Result<Reply, ApiError> {
+    let view = &reply.blob;
+    let status = if reply.range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
+    let mut out = headers(Reply::new(status, version), view, overrides, version)?;
+    match reply.range {
+        None => out = out.with_some("content-md5", view.properties.content_md5.map(encoded)),
+        Some((first, last)) => {
+            out = out
+                .with("content-range", format_args!("bytes {first}-{last}/{}", view.length))
+                .with_some("content-md5", reply.range_md5.map(encoded))
+                .with_some("x-ms-content-crc64", reply.range_crc64.map(|c| base64::encode(&c)));
+            if version >= since::BLOB_MD5_ON_RANGES {
+                let whole = view.properties.content_md5.map(encoded);
+                out = out.with_some("x-ms-blob-content-md5", whole);
+            }
+        }
+    }
+    if version >= since::TIERS_ON_GET {
+        out = tier(out, view);
+    }
+    out.body = ReplyBody::Stream { length: reply.length, bytes: stream::reply(reply.body) };
+    Ok(out)
+}
+
+/// Get Blob Properties.
+pub fn properties(
+    view: &BlobView,
+    overrides: &ResponseOverrides,
+    version: ApiVersion,
+) -> Result<Reply, ApiError> {
+    let reply = headers(Reply::new(StatusCode::OK, version), view, overrides, version)?
+        .with("content-length", view.length)
+        .with_some("content-md5", view.properties.content_md5.map(encoded));
+    Ok(if version >= since::TIERS { tier(reply, view) } else { reply })
+}
+
+/// Get Blob Metadata.
+pub fn only_metadata(view: &BlobView, version: ApiVersion) -> Reply {
+    let reply = written(Reply::new(StatusCode::OK, version), view.written, version);
+    metadata(reply, &view.metadata)
+}
+
+/// Set Blob Metadata.
+pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
+    let reply = properties_set(commit, version);
+    if version >= since::ENCRYPTION {
+        reply.with("x-ms-request-server-encrypted", "true")
+    } else {
+        reply
+    }
+}
+
+/// Set Blob Properties.
+pub fn properties_set(commit: Written, version: ApiVersion) -> Reply {
+    written(Reply::new(StatusCode::OK, version), commit, version)
+}
+
+/// Delete Blob. What is deleted here is gone.
+pub fn deleted(version: ApiVersion) -> Reply {
+    let reply = Reply::new(StatusCode::ACCEPTED, version);
+    if version >= since::DELETE_TYPE {
+        reply.with("x-ms-delete-type-permanent", "true")
+    } else {
+        reply
+    }
+}
+
+/// What Get Blob and Get Blob Properties show alike.
+fn headers(
+    reply: Reply,
+    view: &BlobView,
+    overrides: &ResponseOverrides,
+    version: ApiVersion,
+) -> Result<Reply, ApiError> {
+    let mut reply = written(reply, view.written, version).with("x-ms-blob-type", "BlockBlob");
+    reply = lease(metadata(reply, &view.metadata), view.lease, version);
+    if version >= since::ACCEPT_RANGES {
+        reply = reply.with("accept-ranges", "bytes");
+    }
+    if version >= since::ENCRYPTION {
+        reply = reply.with("x-ms-server-encrypted", "true");
+    }
+    if version >= since::CREATION_TIME {
+        reply = reply.with("x-ms-creation-time", view.created.rfc1123());
+    }
+    content_headers(reply, &view.properties, overrides, version)
+}
+
+/// The stored content headers, or what a SAS says instead.
+fn content_headers(
+    mut reply: Reply,
+    stored: &HttpProperties,
+    overrides: &ResponseOverrides,
+    version: ApiVersion,
+) -> Result<Reply, ApiError> {
+    let disposition = stored.content_disposition.as_ref();
+    let shown = [
+        ("content-type", "rsct", &overrides.content_type, stored.content_type.as_ref()),
+        ("content-encoding", "rsce", &overrides.content_encoding, stored.content_encoding.as_ref()),
+        ("content-language", "rscl", &overrides.content_language, stored.content_language.as_ref()),
+        ("cache-control", "rscc", &overrides.cache_control, stored.cache_control.as_ref()),
+        (
+            "content-disposition",
+            "rscd",
+            &overrides.content_disposition,
+            disposition.filter(|_| version >= since::DISPOSITION),
+        ),
+    ];
+    for (name, parameter, instead, stored) in shown {
+        let Some(text) = instead.as_ref().or(stored) else { continue };
+        // A signed override is still only text from a URL: it must not be able to add a header.
+        let value = HeaderValue::from_bytes(text.as_bytes())
+            .map_err(|_| ApiError::invalid_query_parameter(parameter, text, ""))?;
+        reply.headers.insert(HeaderName::from_static(name), value);
+    }
+    Ok(reply)
+}
+
+fn tier(reply: Reply, view: &BlobView) -> Reply {
+    match &view.tier {
+        Some((tier, set)) => {
+            reply.with("x-ms-access-tier", tier).with("x-ms-access-tier-change-time", set.rfc1123())
+        }
+        None => reply.with("x-ms-access-tier", "Hot").with("x-ms-access-tier-inferred", "true"),
+    }
+}
+
+fn encoded(md5: [u8; 16]) -> String {
+    base64::encode(&md5)
+}

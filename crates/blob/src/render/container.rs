@@ -1,0 +1,110 @@
+//! Answers of container operations, of Get Account Information, and of both lease operations.
+
+use super::{XML, lease, metadata, since, written};
+use crate::account_info;
+use hyper::StatusCode;
+use zaffre_base::ApiVersion;
+use zaffre_core::blob::reply::{ContainerView, LeaseOutcome, Written};
+use zaffre_domain::blob::{AccessPolicy, PublicAccess};
+use zaffre_domain::lease::LeaseCommand;
+use zaffre_http::Reply;
+use zaffre_http::xml::Writer;
+
+/// 200 or 201 with ETag and Last-Modified alone: Create, Set Metadata, Set ACL.
+pub fn changed(status: StatusCode, commit: Written, version: ApiVersion) -> Reply {
+    written(Reply::new(status, version), commit, version)
+}
+
+/// Delete Container.
+pub fn deleted(version: ApiVersion) -> Reply {
+    Reply::new(StatusCode::ACCEPTED, version)
+}
+
+/// Get Container Properties.
+pub fn properties(view: &ContainerView, version: ApiVersion) -> Reply {
+    let mut reply = lease(self::view(view, version), view.lease, version);
+    if version >= since::PUBLIC_ACCESS {
+        reply = reply.with_some("x-ms-blob-public-access", access(view.access));
+    }
+    if version >= since::IMMUTABILITY {
+        reply = reply
+            .with("x-ms-has-immutability-policy", "false")
+            .with("x-ms-has-legal-hold", "false");
+    }
+    if version >= since::ENCRYPTION_SCOPES {
+        reply = reply
+            .with("x-ms-default-encryption-scope", "$account-encryption-key")
+            .with("x-ms-deny-encryption-scope-override", "false");
+    }
+    if version >= since::VERSIONED_IMMUTABILITY {
+        reply = reply.with("x-ms-immutable-storage-with-versioning-enabled", "false");
+    }
+    reply
+}
+
+/// Get Container Metadata.
+pub fn view(view: &ContainerView, version: ApiVersion) -> Reply {
+    metadata(changed(StatusCode::OK, view.written, version), &view.metadata)
+}
+
+/// Get Container ACL.
+pub fn acl(view: &ContainerView, version: ApiVersion) -> Reply {
+    changed(StatusCode::OK, view.written, version)
+        .with_some("x-ms-blob-public-access", access(view.access))
+        .with_body(XML, policies(&view.policies))
+}
+
+fn policies(policies: &[AccessPolicy]) -> Vec<u8> {
+    let mut xml = Writer::default();
+    if policies.is_empty() {
+        xml.empty("SignedIdentifiers");
+        return xml.finish();
+    }
+    xml.open("SignedIdentifiers");
+    for policy in policies {
+        xml.open("SignedIdentifier").element("Id", &policy.id).open("AccessPolicy");
+        xml.optional("Start", policy.start.map(zaffre_base::Timestamp::iso7))
+            .optional("Expiry", policy.expiry.map(zaffre_base::Timestamp::iso7))
+            .optional("Permission", policy.permission.as_ref());
+        xml.close("AccessPolicy").close("SignedIdentifier");
+    }
+    xml.close("SignedIdentifiers");
+    xml.finish()
+}
+
+/// `x-ms-blob-public-access`; a private container shows none.
+pub(super) fn access(access: PublicAccess) -> Option<&'static str> {
+    match access {
+        PublicAccess::Private => None,
+        PublicAccess::Blob => Some("blob"),
+        PublicAccess::Container => Some("container"),
+    }
+}
+
+/// Lease Container and Lease Blob; the status tells which action it was.
+pub fn leased(command: LeaseCommand, outcome: &LeaseOutcome, version: ApiVersion) -> Reply {
+    let status = match command {
+        LeaseCommand::Acquire { .. } => StatusCode::CREATED,
+        LeaseCommand::Renew { .. } | LeaseCommand::Change { .. } | LeaseCommand::Release { .. } => {
+            StatusCode::OK
+        }
+        LeaseCommand::Break { .. } => StatusCode::ACCEPTED,
+    };
+    let mut reply = Reply::new(status, version);
+    if version >= since::LEASE_VALIDATORS {
+        reply = written(reply, outcome.written, version);
+    }
+    reply.with_some("x-ms-lease-id", outcome.id).with_some("x-ms-lease-time", outcome.break_seconds)
+}
+
+/// Get Account Information.
+pub fn account(version: ApiVersion) -> Reply {
+    let reply = Reply::new(StatusCode::OK, version)
+        .with("x-ms-sku-name", account_info::SKU)
+        .with("x-ms-account-kind", account_info::KIND);
+    if version >= since::HIERARCHY_FLAG {
+        reply.with("x-ms-is-hns-enabled", "false")
+    } else {
+        reply
+    }
+}

@@ -1,0 +1,224 @@
+//! The XML of List Containers and List Blobs, elements in the order the service has them.
+//!
+//! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
+
+use super::{XML, container, lease_duration, lease_state, lease_status, since};
+use crate::parse::listing::Echo;
+use hyper::StatusCode;
+use std::fmt::Write as _;
+use zaffre_base::{ApiVersion, base64};
+use zaffre_core::blob::reply::{BlobPage, BlobView, ContainerPage, ContainerView, ListEntry};
+use zaffre_domain::blob::Metadata;
+use zaffre_domain::lease::LeaseView;
+use zaffre_http::Reply;
+use zaffre_http::xml::Writer;
+
+/// What a listing says about where it was asked.
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// The service's URL with a slash at its end, and the account in it where it is in the path.
+    pub endpoint: &'a str,
+    /// The parameters to repeat.
+    pub echo: &'a Echo,
+    /// Whether metadata was asked for.
+    pub metadata: bool,
+    /// The version to show.
+    pub version: ApiVersion,
+}
+
+/// List Containers.
+pub fn containers(page: &ContainerPage, frame: &Frame<'_>) -> Reply {
+    let mut xml = Writer::default();
+    xml.open_with("EnumerationResults", &[("ServiceEndpoint", frame.endpoint)]);
+    echo(&mut xml, frame.echo);
+    group(&mut xml, "Containers", page.containers.is_empty(), |xml| {
+        for view in &page.containers {
+            container_entry(xml, view, frame);
+        }
+    });
+    finish(xml, page.next.as_deref(), frame.version)
+}
+
+/// List Blobs.
+pub fn blobs(page: &BlobPage, name: &str, frame: &Frame<'_>) -> Reply {
+    let mut xml = Writer::default();
+    let url = format!("{}{name}", frame.endpoint);
+    if frame.version >= since::PRESENT_LISTINGS {
+        let attributes = [("ServiceEndpoint", frame.endpoint), ("ContainerName", name)];
+        xml.open_with("EnumerationResults", &attributes);
+    } else {
+        xml.open_with("EnumerationResults", &[("ContainerName", &url)]);
+    }
+    echo(&mut xml, frame.echo);
+    group(&mut xml, "Blobs", page.entries.is_empty(), |xml| {
+        for entry in &page.entries {
+            match entry {
+                ListEntry::Blob(view) => blob_entry(xml, view, &url, frame),
+                ListEntry::Prefix(prefix) => {
+                    xml.open("BlobPrefix");
+                    legal_name(xml, prefix);
+                    xml.close("BlobPrefix");
+                }
+            }
+        }
+    });
+    finish(xml, page.next.as_deref(), frame.version)
+}
+
+fn echo(xml: &mut Writer, echo: &Echo) {
+    xml.optional("Prefix", echo.prefix.as_ref())
+        .optional("Marker", echo.marker.as_ref())
+        .optional("MaxResults", echo.max_results)
+        .optional("Delimiter", echo.delimiter.as_ref());
+}
+
+fn finish(mut xml: Writer, next: Option<&str>, version: ApiVersion) -> Reply {
+    xml.element("NextMarker", next.unwrap_or_default()).close("EnumerationResults");
+    Reply::new(StatusCode::OK, version).with_body(XML, xml.finish())
+}
+
+fn group(xml: &mut Writer, name: &str, empty: bool, inside: impl FnOnce(&mut Writer)) {
+    if empty {
+        xml.empty(name);
+        return;
+    }
+    xml.open(name);
+    inside(xml);
+    xml.close(name);
+}
+
+fn container_entry(xml: &mut Writer, view: &ContainerView, frame: &Frame<'_>) {
+    let version = frame.version;
+    xml.open("Container").element("Name", &view.name);
+    if version < since::PRESENT_LISTINGS {
+        xml.element("Url", format_args!("{}{}", frame.endpoint, view.name));
+    }
+    xml.open("Properties")
+        .element("Last-Modified", view.written.last_modified().rfc1123())
+        .element("Etag", view.written.etag());
+    lease(xml, view.lease, version);
+    if version >= since::PUBLIC_ACCESS {
+        xml.optional("PublicAccess", container::access(view.access));
+    }
+    if version >= since::ENCRYPTION_SCOPES {
+        xml.element("DefaultEncryptionScope", "$account-encryption-key")
+            .element("DenyEncryptionScopeOverride", "false");
+    }
+    if version >= since::IMMUTABILITY {
+        xml.element("HasImmutabilityPolicy", "false").element("HasLegalHold", "false");
+    }
+    if version >= since::VERSIONED_IMMUTABILITY {
+        xml.element("ImmutableStorageWithVersioningEnabled", "false");
+    }
+    xml.close("Properties");
+    metadata(xml, &view.metadata, frame.metadata);
+    xml.close("Container");
+}
+
+fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<'_>) {
+    let version = frame.version;
+    let name = view.name.as_str();
+    xml.open("Blob");
+    legal_name(xml, name);
+    if version < since::PRESENT_LISTINGS {
+        xml.element("Url", format_args!("{container}/{}", percent_encoded(name)));
+    }
+    xml.open("Properties");
+    if view.committed {
+        content_properties(xml, view, version);
+    } else {
+        xml.element("Content-Length", view.length);
+    }
+    xml.element("BlobType", "BlockBlob");
+    if version >= since::TIERS {
+        tier(xml, view);
+    }
+    lease(xml, view.lease, version);
+    if version >= since::ENCRYPTION {
+        xml.element("ServerEncrypted", "true");
+    }
+    xml.close("Properties");
+    metadata(xml, &view.metadata, frame.metadata);
+    if version >= since::REPLICATION_METADATA {
+        xml.empty("OrMetadata");
+    }
+    xml.close("Blob");
+}
+
+fn content_properties(xml: &mut Writer, view: &BlobView, version: ApiVersion) {
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let stored = &view.properties;
+    if version >= since::CREATION_TIME {
+        xml.element("Creation-Time", view.created.rfc1123());
+    }
+    xml.element("Last-Modified", view.written.last_modified().rfc1123())
+        .element("Etag", view.written.etag().unquoted())
+        .element("Content-Length", view.length)
+        .element("Content-Type", text(&stored.content_type))
+        .element("Content-Encoding", text(&stored.content_encoding))
+        .element("Content-Language", text(&stored.content_language));
+    if version >= since::CRC64 {
+        xml.empty("Content-CRC64");
+    }
+    let md5 = stored.content_md5.map(|md5| base64::encode(&md5));
+    xml.element("Content-MD5", md5.unwrap_or_default())
+        .element("Cache-Control", text(&stored.cache_control));
+    if version >= since::DISPOSITION {
+        xml.element("Content-Disposition", text(&stored.content_disposition));
+    }
+}
+
+fn tier(xml: &mut Writer, view: &BlobView) {
+    match &view.tier {
+        Some((tier, set)) => {
+            xml.element("AccessTier", tier).element("AccessTierChangeTime", set.rfc1123());
+        }
+        None => {
+            xml.element("AccessTier", "Hot").element("AccessTierInferred", "true");
+        }
+    }
+}
+
+fn lease(xml: &mut Writer, lease: LeaseView, version: ApiVersion) {
+    xml.element("LeaseStatus", lease_status(lease));
+    if version >= since::LEASE_STATES {
+        xml.element("LeaseState", lease_state(lease))
+            .optional("LeaseDuration", lease_duration(lease));
+    }
+}
+
+/// Names are identifiers, so that each can be an element of its own.
+fn metadata(xml: &mut Writer, metadata: &Metadata, asked: bool) {
+    if !asked {
+        return;
+    }
+    group(xml, "Metadata", metadata.is_empty(), |xml| {
+        for (name, value) in metadata {
+            xml.element(name, value);
+        }
+    });
+}
+
+/// `<Name>`, encoded if it has characters that XML cannot hold.
+fn legal_name(xml: &mut Writer, name: &str) {
+    let illegal = |c: char| matches!(c, '\u{0}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}');
+    if name.contains(illegal) {
+        xml.element_with("Name", &[("Encoded", "true")], percent_encoded(name));
+    } else {
+        xml.element("Name", name);
+    }
+}
+
+/// All but the characters that a URL's path may hold as they are.
+fn percent_encoded(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
+    name.bytes().fold(String::with_capacity(name.len()), |mut out, byte| {
+        if plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}

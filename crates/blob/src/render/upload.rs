@@ -1,0 +1,55 @@
+//! Answers of Put Blob, Put Block and Put Block List: what was stored, and its checksums.
+
+use super::{since, written};
+use crate::body::Verified;
+use crate::parse::put::Framing;
+use hyper::StatusCode;
+use zaffre_base::{ApiVersion, base64};
+use zaffre_core::blob::reply::{PutBlobReply, PutBlockReply, Written};
+use zaffre_http::Reply;
+
+/// Put Blob shows both checksums.
+pub fn blob(reply: &PutBlobReply, framing: Framing, version: ApiVersion) -> Reply {
+    let out = written(created(framing, version), reply.written, version)
+        .with("content-md5", base64::encode(&reply.md5));
+    crc64(out, reply.crc64, version)
+}
+
+/// Put Block shows the MD5 if the request gave one, the CRC64 otherwise.
+pub fn block(reply: &PutBlockReply, framing: Framing, version: ApiVersion) -> Reply {
+    let out = created(framing, version);
+    match reply.md5 {
+        Some(md5) => out.with("content-md5", base64::encode(&md5)),
+        None => crc64(out, reply.crc64, version),
+    }
+}
+
+/// Put Block List shows the checksum of its XML, by the same rule.
+pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply {
+    let out = written(created(Framing::Plain, version), commit, version);
+    match body {
+        Verified::Md5(md5) => out.with("content-md5", base64::encode(&md5)),
+        Verified::Crc64(value) => crc64(out, value, version),
+    }
+}
+
+fn created(framing: Framing, version: ApiVersion) -> Reply {
+    let mut reply = Reply::new(StatusCode::CREATED, version);
+    if version >= since::ENCRYPTION {
+        reply = reply.with("x-ms-request-server-encrypted", "true");
+    }
+    match framing {
+        Framing::Plain => reply,
+        Framing::Structured { .. } => {
+            reply.with("x-ms-structured-body", "XSM/1.0; properties=crc64")
+        }
+    }
+}
+
+fn crc64(reply: Reply, value: [u8; 8], version: ApiVersion) -> Reply {
+    if version >= since::CRC64 {
+        reply.with("x-ms-content-crc64", base64::encode(&value))
+    } else {
+        reply
+    }
+}
