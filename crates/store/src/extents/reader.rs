@@ -75,10 +75,7 @@ pub(crate) fn read(
 }
 
 /// The verified header of an extent's record and its bytes; also for records already released.
-pub(crate) fn read_header(
-    file: &dyn File,
-    at: &ExtentRef,
-) -> Result<(Fixed, Vec<u8>), StoreError> {
+pub(crate) fn read_header(file: &dyn File, at: &ExtentRef) -> Result<(Fixed, Vec<u8>), StoreError> {
     let (fixed, front, mut buffer) = read_any_front(file, at, 0)?;
     buffer.truncate(front);
     Ok((fixed, buffer))

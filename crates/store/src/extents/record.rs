@@ -16,9 +16,6 @@ pub(crate) const FIXED: usize = 56;
 pub(crate) const ALIGN: u64 = 8;
 /// Longest owner: a length byte, a placement's name and a key.
 pub(crate) const MAX_OWNER: usize = 1 + 255 + crate::meta::limits::KEY_BYTES;
-/// Longest record.
-pub(crate) const MAX_RECORD: u64 =
-    (FIXED + MAX_OWNER + 4 * MAX_EXTENT.div_ceil(BLOCK as usize) + MAX_EXTENT) as u64 + ALIGN;
 /// Where in the fixed part the mark of a released record is.
 pub(crate) const RELEASED_AT: u64 = 48;
 /// What stands there once no row names the extent; zeros before.
@@ -103,6 +100,11 @@ impl Fixed {
         let sequence = u64::from_le_bytes(field(bytes, 24));
         let salt = u64::from_le_bytes(field(bytes, 32));
         Ok(Self { owner_length, at, sequence, salt, released })
+    }
+
+    /// Whether a record may start with these bytes: the cheap first test of a search.
+    pub(crate) fn may_start(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
     }
 
     /// Bytes before the payload.
@@ -192,14 +194,14 @@ impl Prepared {
         let name = owner.placement.name();
         let name_length = u8::try_from(name.len())
             .map_err(|_| StoreError::Limit("placement's name longer than 255 bytes"))?;
-        let mut owned = Vec::with_capacity(1 + name.len() + owner.key.len());
-        owned.push(name_length);
-        owned.extend_from_slice(name);
-        owned.extend_from_slice(&owner.key);
+        let mut encoded = Vec::with_capacity(1 + name.len() + owner.key.len());
+        encoded.push(name_length);
+        encoded.extend_from_slice(name);
+        encoded.extend_from_slice(&owner.key);
         let block_bytes = usize::try_from(BLOCK).unwrap_or(usize::MAX);
         let sums = payload.chunks(block_bytes).flat_map(|block| crc32c(block).to_le_bytes());
         let table = sums.collect();
-        Ok(Self { owner: owned, table, payload, length })
+        Ok(Self { owner: encoded, table, payload, length })
     }
 
     /// The bytes of the extent.
@@ -269,7 +271,6 @@ mod tests {
             assert_eq!((fixed.front(), fixed.record()), (front.len(), prepared.record()));
             assert_eq!(fixed.owner(&front).expect("an owner").key, b"key");
             assert!(fixed.verify_blocks(&front, 0, prepared.payload()));
-            assert!(prepared.record() <= MAX_RECORD);
             let whole = front.len() + length + prepared.padding().len();
             assert_eq!(whole as u64, prepared.record());
         }
@@ -291,9 +292,13 @@ mod tests {
     #[test]
     fn limits_are_refused() {
         let owner = |key: usize| Owner { placement: Placement::new(&b""[..]), key: vec![1; key] };
-        for (key, length, fine) in
-            [(0, 1, true), (2_560, MAX_EXTENT, true), (2_561, 1, false), (1, 0, false), (1, MAX_EXTENT + 1, false)]
-        {
+        for (key, length, fine) in [
+            (0, 1, true),
+            (2_560, MAX_EXTENT, true),
+            (2_561, 1, false),
+            (1, 0, false),
+            (1, MAX_EXTENT + 1, false),
+        ] {
             let made = Prepared::new(&owner(key), vec![0; length].into());
             assert_eq!(made.is_ok(), fine, "key {key}, payload {length}");
         }

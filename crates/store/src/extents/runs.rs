@@ -50,9 +50,7 @@ pub fn encode(runs: &[Run]) -> Vec<u8> {
     for run in runs {
         assert!(run.extent.offset.is_multiple_of(ALIGN), "records are aligned to 8");
         let place = u32::try_from(run.extent.offset / ALIGN).expect("segments are below 32 GiB");
-        for number in
-            [run.at, run.length, run.extent.segment, place, run.extent.length, run.skip]
-        {
+        for number in [run.at, run.length, run.extent.segment, place, run.extent.length, run.skip] {
             out.extend_from_slice(&number.to_le_bytes());
         }
     }
@@ -70,11 +68,8 @@ pub fn decode(value: &[u8]) -> Result<Vec<Run>, StoreError> {
 
 fn decode_run(bytes: &[u8]) -> Result<Run, StoreError> {
     let number = |at| u32::from_le_bytes(field(bytes, at));
-    let extent = ExtentRef {
-        segment: number(8),
-        offset: u64::from(number(12)) * ALIGN,
-        length: number(16),
-    };
+    let extent =
+        ExtentRef { segment: number(8), offset: u64::from(number(12)) * ALIGN, length: number(16) };
     let run = Run { at: number(0), length: number(4), extent, skip: number(20) };
     let inside = run.skip.checked_add(run.length).is_some_and(|end| end <= extent.length);
     let fits = usize::try_from(extent.length).is_ok_and(|length| length <= MAX_EXTENT);

@@ -167,7 +167,8 @@ impl Writer {
         jobs: &[Job],
     ) -> Result<(Vec<ExtentRef>, u64), StoreError> {
         let header = active.fresh.header;
-        let mut out = Gather { active, shared: &self.shared, at: active.end, bytes: &mut self.gathered };
+        let mut out =
+            Gather { active, shared: &self.shared, at: active.end, bytes: &mut self.gathered };
         let mut refs = Vec::with_capacity(jobs.len());
         let mut offset = active.end;
         for Job { prepared, .. } in jobs {
@@ -188,7 +189,8 @@ impl Writer {
     /// durable already, so a failure here leaves a segment that the next start seals.
     fn seal(&self, active: &Active) {
         let Header { number, salt } = active.fresh.header;
-        let footer = Footer { number, salt, records: active.records, end: active.end, torn: Vec::new() };
+        let footer =
+            Footer { number, salt, records: active.records, end: active.end, torn: Vec::new() };
         if seal_file(&self.shared, active.fresh.file.as_ref(), &footer).is_ok() {
             self.shared.table.moved_to(number, Phase::Sealed, active.end);
             self.on_sealed.sealed();
