@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use zaffre_base::Guid;
 
 /// What the connection knows about a request besides its bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// The socket's other end.
     pub peer: SocketAddr,
@@ -31,13 +31,13 @@ impl RequestHead {
         version: Version,
         headers: HeaderMap,
         metadata_names: Vec<String>,
-        origin: Origin,
+        origin: &Origin,
     ) -> Result<Self, ApiError> {
         let host = host(uri, version, &headers)?;
         let raw_query = uri.query().unwrap_or_default().to_owned();
         let query = decode_query(&raw_query)?;
         let raw_path = uri.path().to_owned();
-        let Origin { peer, secure, id } = origin;
+        let Origin { peer, secure, id } = *origin;
         Ok(Self {
             method,
             raw_path,

@@ -3,6 +3,7 @@
 //! Must never know a service's operations.
 
 pub mod address;
+mod auth_error;
 pub mod codes;
 pub mod cors;
 pub mod error;
@@ -12,8 +13,11 @@ pub mod limits;
 pub mod message;
 pub mod percent;
 mod refusal;
+pub mod server;
+pub mod tls;
 pub mod versions;
 pub mod xml;
 
 pub use error::ApiError;
 pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};
+pub use server::{Alarms, Listener, ServerOptions, Timeouts};

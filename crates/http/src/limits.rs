@@ -13,7 +13,7 @@ pub const BODY_STALL: Duration = Duration::from_secs(30);
 /// What must arrive within `BODY_STALL` of waiting: about 550 bytes a second at least.
 pub const BODY_PROGRESS_BYTES: u64 = 16 * 1024;
 /// How long a client may refuse to take any byte of its reply.
-pub const WRITE_STALL: Duration = Duration::from_secs(60);
+pub const WRITE_STALL: Duration = Duration::from_mins(1);
 /// How much of an unwanted body is read so that the connection can be kept.
 pub const DRAIN_BYTES: u64 = 256 * 1024;
 /// How long that may take.
@@ -28,6 +28,8 @@ pub const TLS_HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 /// How long accepting pauses when the system has no more descriptors or memory.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Bytes read ahead of a handler, and written ahead of a client, per connection.
+pub const CONNECTION_BUFFER: usize = 256 * 1024;
 /// Attributes on one XML element.
 pub const XML_ATTRIBUTES: usize = 16;
 /// Bytes of text in one XML element.

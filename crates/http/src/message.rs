@@ -106,10 +106,11 @@ impl Reply {
     #[must_use]
     pub fn with_metadata(mut self, name: &str, value: &str) -> Self {
         let spelled = format!("x-ms-meta-{name}");
-        match HeaderName::from_bytes(spelled.as_bytes()) {
-            Ok(lower) => put(&mut self.headers, lower, value),
-            Err(_) => tracing::warn!(name, "metadata name cannot be a header name; not sent"),
-        }
+        let Ok(lower) = HeaderName::from_bytes(spelled.as_bytes()) else {
+            tracing::warn!(name, "metadata name cannot be a header name; not sent");
+            return self;
+        };
+        put(&mut self.headers, lower, value);
         if spelled.bytes().any(|b| b.is_ascii_uppercase()) {
             self.spelling.push(spelled);
         }
@@ -128,11 +129,10 @@ impl Reply {
 /// Stored values were checked when they came in; one that cannot be a header value is left out
 /// rather than allowed to break the reply.
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    match HeaderValue::from_str(value) {
-        Ok(value) => {
-            headers.insert(name, value);
-        }
-        Err(_) => tracing::warn!(%name, "value cannot be sent in a header; left out"),
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    } else {
+        tracing::warn!(%name, "value cannot be sent in a header; left out");
     }
 }
 

@@ -1,0 +1,60 @@
+//! What the operator or a test may choose about a server.
+
+use crate::limits;
+use std::sync::Arc;
+use std::time::Duration;
+use zaffre_base::Timestamp;
+
+/// Tells the time of day; shown in error bodies and nowhere else.
+pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Choices for one listener.
+#[derive(Clone)]
+pub struct ServerOptions {
+    /// Connections open at once.
+    pub connections: usize,
+    /// Time limits.
+    pub timeouts: Timeouts,
+    /// The time of day.
+    pub clock: WallClock,
+}
+
+impl ServerOptions {
+    /// The named limits and this clock.
+    pub fn new(clock: WallClock) -> Self {
+        Self { connections: limits::CONNECTIONS, timeouts: Timeouts::default(), clock }
+    }
+}
+
+/// Time limits of a connection; the defaults are the named limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timeouts {
+    /// A request's head.
+    pub head: Duration,
+    /// Between requests; told to clients in `Keep-Alive`.
+    pub idle: Duration,
+    /// A body that stops coming.
+    pub body_stall: Duration,
+    /// A client that stops reading.
+    pub write_stall: Duration,
+    /// Closing on a client that still sends.
+    pub linger: Duration,
+    /// A TLS handshake.
+    pub handshake: Duration,
+    /// Requests in flight when the server stops.
+    pub grace: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            head: limits::HEAD_TIME,
+            idle: limits::KEEP_ALIVE,
+            body_stall: limits::BODY_STALL,
+            write_stall: limits::WRITE_STALL,
+            linger: limits::LINGER_TIME,
+            handshake: limits::TLS_HANDSHAKE_TIME,
+            grace: limits::SHUTDOWN_GRACE,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The socket under one connection: plain or TLS, with the time limits hyper does not have.
+//!
+//! Idle connections end quietly, clients that take no byte of their reply are cut, and a client
+//! that still sends when we close gets to read what we said first.
+
+use super::framing::{Framing, HeadNotes};
+use super::options::Timeouts;
+use crate::limits::LINGER_BYTES;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_rustls::server::TlsStream;
+
+/// What a connection's socket and its requests tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges {
+    /// Every request was answered and no byte has come since. Not so before the first one: the
+    /// head's time limit is long enough for a client that connects ahead of its needs.
+    idle: AtomicBool,
+    /// The client is still sending what we no longer read.
+    unread: AtomicBool,
+    notes: Mutex<VecDeque<HeadNotes>>,
+}
+
+impl Exchanges {
+    /// A request begins; what its head was seen to hold. `None` when our reading of the bytes and
+    /// hyper's no longer agree.
+    pub(crate) fn begin(&self) -> Option<HeadNotes> {
+        self.idle.store(false, Ordering::Relaxed);
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// The reply was handed over whole, or given up.
+    pub(crate) fn end(&self) {
+        self.idle.store(true, Ordering::Relaxed);
+    }
+
+    /// The rest of a body will not be read: the close must linger.
+    pub(crate) fn leave_unread(&self) {
+        self.unread.store(true, Ordering::Relaxed);
+    }
+
+    fn all_read(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) && !self.unread.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, notes: HeadNotes) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push_back(notes);
+    }
+}
+
+/// A socket, encrypted or not.
+pub(crate) enum Transport {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A socket with time limits.
+pub(crate) struct Wire {
+    transport: Transport,
+    exchanges: Arc<Exchanges>,
+    framing: Framing,
+    timeouts: Timeouts,
+    idle: Timer,
+    stalled: Timer,
+    lingering: Timer,
+    lingered: u64,
+}
+
+impl Wire {
+    pub(crate) fn new(transport: Transport, exchanges: Arc<Exchanges>, timeouts: Timeouts) -> Self {
+        Self {
+            transport,
+            exchanges,
+            framing: Framing::default(),
+            timeouts,
+            idle: Timer::default(),
+            stalled: Timer::default(),
+            lingering: Timer::default(),
+            lingered: 0,
+        }
+    }
+
+    fn socket<T>(&mut self, with: impl FnOnce(Pin<&mut dyn Socket>) -> T) -> T {
+        match &mut self.transport {
+            Transport::Plain(tcp) => with(Pin::new(tcp)),
+            Transport::Tls(tls) => with(Pin::new(tls.as_mut())),
+        }
+    }
+
+    fn limit_write<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled.stop();
+        } else if self.stalled.expired(self.timeouts.write_stall, cx) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        written
+    }
+
+    /// Reads and forgets until the client stops, so that the kernel has no reason to reset the
+    /// connection and throw away a reply that is still on its way.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut space = [0; 16 * 1024];
+        loop {
+            let mut buffer = ReadBuf::new(&mut space);
+            match self.socket(|socket| socket.poll_read(cx, &mut buffer)) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.lingered += u64::try_from(buffer.filled().len()).unwrap_or(u64::MAX);
+                    if self.lingered > LINGER_BYTES {
+                        return Poll::Ready(());
+                    }
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending if self.lingering.expired(self.timeouts.linger, cx) => {
+                    return Poll::Ready(());
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        let polled = this.socket(|socket| socket.poll_read(cx, buffer));
+        if polled.is_ready() {
+            this.idle.stop();
+            if buffer.filled().len() == before {
+                return polled;
+            }
+            this.exchanges.idle.store(false, Ordering::Relaxed);
+            let exchanges = &this.exchanges;
+            this.framing.feed(&buffer.filled()[before..], |notes| exchanges.note(notes));
+            return polled;
+        }
+        let idle = this.exchanges.idle.load(Ordering::Relaxed);
+        if idle && this.idle.expired(this.timeouts.idle, cx) {
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Pending
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = this.socket(|socket| socket.poll_write(cx, bytes));
+        this.limit_write(cx, written)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = this.socket(|socket| socket.poll_write_vectored(cx, pieces));
+        this.limit_write(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.transport {
+            Transport::Plain(tcp) => tcp.is_write_vectored(),
+            Transport::Tls(tls) => tls.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let flushed = this.socket(|socket| socket.poll_flush(cx));
+        this.limit_write(cx, flushed)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.lingered == 0 && !this.lingering.running() {
+            let shut = this.socket(|socket| socket.poll_shutdown(cx));
+            ready!(this.limit_write(cx, shut))?;
+            if this.exchanges.all_read() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        this.poll_linger(cx).map(Ok)
+    }
+}
+
+/// Both directions of a socket.
+trait Socket: AsyncRead + AsyncWrite + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Unpin> Socket for S {}
+
+/// A time limit that starts when first asked about and is kept for the next time.
+#[derive(Default)]
+struct Timer {
+    sleep: Option<Pin<Box<Sleep>>>,
+    running: bool,
+}
+
+impl Timer {
+    /// Whether `limit` has passed since the first call after a stop; wakes the task when it has.
+    fn expired(&mut self, limit: std::time::Duration, cx: &mut Context<'_>) -> bool {
+        if !self.running {
+            self.running = true;
+            let deadline = Instant::now() + limit;
+            match &mut self.sleep {
+                Some(sleep) => sleep.as_mut().reset(deadline),
+                None => self.sleep = Some(Box::pin(sleep_until(deadline))),
+            }
+        }
+        self.sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready())
+    }
+
+    fn running(&self) -> bool {
+        self.running
+    }
+
+    fn stop(&mut self) {
+        self.running = false;
+    }
+}

@@ -1,0 +1,5 @@
+//! The server over real sockets, spoken to in raw bytes.
+
+mod plain;
+mod support;
+mod tls;
