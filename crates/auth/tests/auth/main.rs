@@ -1,0 +1,7 @@
+//! Signatures of real SDKs, and everything that must not get in.
+
+mod attacks;
+mod fixture;
+mod known_answers;
+mod matrix;
+mod policies;
