@@ -61,6 +61,9 @@ impl Needs {
 
 /// From this version on, `d` is enough to break a blob's lease.
 const DELETE_BREAKS_LEASES: ApiVersion = ApiVersion::new(2017, 7, 29);
+/// From this version on, `c` is enough to stage and commit the blocks of a new blob. Whether the
+/// blob is new only the store can tell: see `Grants::overwrite`.
+const CREATE_STAGES_BLOCKS: ApiVersion = ApiVersion::new(2026, 6, 6);
 
 /// The row for an action. `names_version`: the URL names one version of the blob.
 pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> Rule {
@@ -88,6 +91,9 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         }
         A::GetUncommittedBlockList => in_container(Level::Object, "r").read(),
         A::PutBlob => in_container(Level::Object, "cw"),
+        A::PutBlock | A::PutBlockList if version >= CREATE_STAGES_BLOCKS => {
+            in_container(Level::Object, "cw")
+        }
         A::BreakBlobLease if version >= DELETE_BREAKS_LEASES => in_container(Level::Object, "wd"),
         A::PutBlock
         | A::PutBlockList

@@ -5,3 +5,4 @@ mod fixture;
 mod known_answers;
 mod matrix;
 mod policies;
+mod random;

@@ -239,6 +239,11 @@ fn rows_that_depend_on_more() {
     assert!(check(Action::BreakBlobLease, "d", latest, None));
     assert!(!check(Action::BreakBlobLease, "d", old, None));
     assert!(check(Action::BreakBlobLease, "w", old, None));
+    for action in [Action::PutBlock, Action::PutBlockList] {
+        assert!(check(action, "c", ApiVersion::new(2026, 6, 6), None));
+        assert!(!check(action, "c", ApiVersion::new(2026, 4, 6), None));
+        assert!(check(action, "w", old, None));
+    }
     assert!(check(Action::DeleteBlob, "d", latest, None));
     assert!(!check(Action::DeleteBlob, "d", latest, Some("v1")));
     assert!(check(Action::DeleteBlob, "x", latest, Some("v1")));
