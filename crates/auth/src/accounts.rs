@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::collections::BTreeMap;
+use std::fmt;
 use zaffre_base::{AccountName, Secret};
 
 /// The name of the development account every Azure tool knows.
@@ -103,6 +104,22 @@ pub enum AccountsError {
         entry: usize,
     },
 }
+
+impl fmt::Display for AccountsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no account in the list"),
+            Self::Shape { entry } => {
+                write!(f, "entry {entry} is not name:key or name:key1:key2")
+            }
+            Self::Name { entry } => write!(f, "the name of entry {entry} is no account name"),
+            Self::Key { entry } => write!(f, "a key of entry {entry} is not Base64"),
+            Self::Repeated { entry } => write!(f, "the name of entry {entry} was used before"),
+        }
+    }
+}
+
+impl std::error::Error for AccountsError {}
 
 /// All accounts of a server.
 #[derive(Clone, Debug)]

@@ -66,13 +66,30 @@ pub enum Hidden {
     Permission,
 }
 
+/// A signature as a request carried it: shown to the sender, as Azure does, but never in logs,
+/// because it may be good for another request.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Presented(pub(crate) String);
+
+impl fmt::Debug for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Presented(..)")
+    }
+}
+
+impl fmt::Display for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Which check of a credential failed. Displays as the AuthenticationErrorDetail.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The Shared Key signature is not one of ours.
     MacMismatch {
         /// What the request carried.
-        presented: String,
+        presented: Presented,
         /// What the server signed.
         string_to_sign: String,
     },

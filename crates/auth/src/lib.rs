@@ -24,7 +24,7 @@ pub use action::{Action, Guarded, Scope};
 pub use authorize::{ContainerAccess, authorize};
 pub use authorized::{Authorized, Grants};
 pub use claim::{Claim, authenticate};
-pub use error::{AuthError, Failure, Hidden};
+pub use error::{AuthError, Failure, Hidden, Presented};
 pub use request::RequestFacts;
 pub use sas::ResponseOverrides;
 pub use version::{VersionError, default_version, effective_version};

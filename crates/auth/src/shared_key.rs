@@ -5,7 +5,7 @@
 
 use crate::accounts::Account;
 use crate::canonical;
-use crate::error::{AuthError, Failure};
+use crate::error::{AuthError, Failure, Presented};
 use crate::mac;
 use crate::request::RequestFacts;
 use std::time::Duration;
@@ -62,7 +62,8 @@ pub(crate) fn verify(
         return Ok(());
     }
     let string_to_sign = texts.swap_remove(0);
-    Err(Failure::MacMismatch { presented: presented.to_owned(), string_to_sign }.into())
+    let presented = Presented(presented.to_owned());
+    Err(Failure::MacMismatch { presented, string_to_sign }.into())
 }
 
 /// Every signed header may be there once only: with two, we and the client could mean different

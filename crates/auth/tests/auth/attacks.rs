@@ -433,6 +433,8 @@ fn errors_tell_no_secret() {
         }
         let error = request.authenticate().expect_err("a wrong signature");
         let shown = format!("{error:?} {}", error.detail().expect("a detail"));
+        let logged = format!("{error:?}");
+        assert!(!logged.contains(&good[1..]), "{logged}");
         assert!(!shown.contains(&good) && !shown.contains(key), "{shown}");
         assert!(shown.contains("tring to sign"), "{shown}");
     }
