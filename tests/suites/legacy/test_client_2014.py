@@ -10,25 +10,14 @@ from azure.common import AzureConflictHttpError, AzureHttpError, AzureMissingRes
 from azure.storage import AccessPolicy, SharedAccessPolicy
 from azure.storage.blob import BlobService, BlobSharedAccessPermissions
 
-from harness import DEV_ACCOUNT, DEV_KEY
-
-
-def service(server, **kw) -> BlobService:
-    """Its only road to a local server is the emulator's host name setting."""
-    old = BlobService(protocol="http", account_name=DEV_ACCOUNT, **kw)
-    old.use_local_storage = True
-    old.is_emulated = True
-    old.dev_host = old.dev_blob_host = f"127.0.0.1:{server.port}"
-    return old
+from harness import DEV_ACCOUNT
 
 
 @pytest.fixture(scope="session")
 def old(server) -> BlobService:
-    connection = (
-        f"DefaultEndpointsProtocol=http;AccountName={DEV_ACCOUNT};AccountKey={DEV_KEY};"
-        f"BlobEndpoint=127.0.0.1:{server.port}/{DEV_ACCOUNT}"
-    )
-    return BlobService(connection_string=connection)
+    """Its road to a local server is the emulator switch in the environment."""
+    os.environ["EMULATED"] = "true"
+    return BlobService(dev_host=f"127.0.0.1:{server.port}")
 
 
 @pytest.fixture
