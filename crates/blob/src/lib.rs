@@ -3,11 +3,18 @@
 //! Must never decide a rule of storage, and never reach core without `Authorized`.
 
 pub mod account_info;
+mod authorize;
 pub mod body;
+mod dispatch;
+mod failure;
 pub mod fields;
 pub mod operation;
 pub mod parse;
 pub mod refuse;
 pub mod render;
+pub mod request;
 pub mod route;
+mod service;
 pub mod target;
+
+pub use service::{AccountsHandle, BlobOptions, BlobService};

@@ -2,7 +2,7 @@
 //!
 //! Must never be used for what the state decides: those come from core and the shared table.
 
-use zaffre_http::{ApiError, codes};
+use zaffre_http::ApiError;
 
 /// An operation of Azure's that this server does not perform yet.
 pub fn unserved(what: &str) -> ApiError {
@@ -18,15 +18,4 @@ pub fn unserved_header(name: &str) -> ApiError {
 /// A query parameter that asks for something this server does not do.
 pub fn unserved_query(name: &str) -> ApiError {
     unserved(&format!("The query parameter {name}")).detail("QueryParameterName", name)
-}
-
-/// A write sent to the `-secondary` endpoint.
-pub fn write_on_secondary() -> ApiError {
-    ApiError::from(codes::INSUFFICIENT_ACCOUNT_PERMISSIONS)
-        .saying("Write operations are not allowed.")
-}
-
-/// No CORS rules exist yet, so no preflight can succeed.
-pub fn cors_preflight() -> ApiError {
-    codes::CORS_PREFLIGHT_FAILURE.into()
 }

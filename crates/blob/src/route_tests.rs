@@ -3,11 +3,9 @@
 use super::route;
 use crate::parse::testing::{Ask, Headers};
 use crate::target::Target;
-use hyper::Method;
 
 /// The operation's name, or the error's code.
 fn routed(method: &str, url: &str, headers: &[(&str, &str)]) -> String {
-    let method = Method::from_bytes(method.as_bytes()).expect("a method");
     let ask = Ask::new(method, url).with(headers);
     let fields = ask.fields();
     let path = ask.head().raw_path.trim_start_matches('/').to_owned();

@@ -5,7 +5,6 @@ use super::testing::{Ask, Headers};
 use crate::operation::{BlobOperation, Kind};
 use crate::route::route;
 use crate::target::Target;
-use hyper::Method;
 use zaffre_base::{AccountName, Guid};
 
 fn parsed(ask: &Ask) -> Result<(Kind, BlobOperation), &'static str> {
@@ -26,7 +25,7 @@ fn outcome(ask: &Ask) -> &'static str {
 
 fn ask(line: &str, headers: &[(&str, &str)]) -> Ask {
     let (method, url) = line.split_once(' ').expect("a method and a URL");
-    Ask::new(Method::from_bytes(method.as_bytes()).expect("a method"), url).with(headers)
+    Ask::new(method, url).with(headers)
 }
 
 const A: &str = "11111111-1111-1111-1111-111111111111";

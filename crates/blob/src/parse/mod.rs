@@ -16,11 +16,10 @@ pub(crate) mod testing;
 use crate::account_info::GetAccountInfo;
 use crate::fields::Fields;
 use crate::operation::{BlobOperation, Kind};
-use crate::refuse;
 use crate::target::Target;
 use zaffre_base::{AccountName, Guid};
 use zaffre_domain::conditions::ConditionalOperation as Op;
-use zaffre_http::ApiError;
+use zaffre_http::{ApiError, codes};
 
 /// Where the request goes and what it may draw on.
 #[derive(Clone, Copy)]
@@ -39,7 +38,8 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
     let container = || at.target.container(at.account);
     let blob = || at.target.blob(at.account);
     Ok(match kind {
-        Kind::Preflight => return Err(refuse::cors_preflight()),
+        // Answered before anything is parsed; it has no operation.
+        Kind::Preflight => return Err(codes::CORS_PREFLIGHT_FAILURE.into()),
         Kind::Unserved(unserved) => B::Unserved(unserved),
         Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),
         Kind::ListContainers => B::ListContainers(listing::containers(fields, at.account)?),

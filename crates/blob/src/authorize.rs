@@ -1,0 +1,143 @@
+//! The one place between parsing and dispatch: who asks, and whether they may.
+//!
+//! Must never let an operation reach core in any other way: only `permit` makes `Authorized`.
+
+use crate::failure;
+use crate::operation::Kind;
+use crate::parse::lease;
+use crate::request::Asked;
+use zaffre_auth::{
+    Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts, ResponseOverrides,
+    Scope, authenticate, authorize,
+};
+use zaffre_base::Timestamp;
+use zaffre_core::Core;
+use zaffre_core::blob::container_access;
+use zaffre_http::{ApiError, RequestHead};
+
+/// Headers as the signature rules want them.
+pub(crate) type SignedHeaders<'a> = Vec<(&'a str, &'a str)>;
+
+/// Somebody whose credential was verified, with all that deciding about them needs.
+pub(crate) struct Caller<'a> {
+    claim: Claim,
+    acl: Option<ContainerAccess>,
+    facts: RequestFacts<'a>,
+    now: Timestamp,
+}
+
+/// An action and where, before the operation itself was parsed.
+struct Intent<'a> {
+    action: Action,
+    scope: Scope<'a>,
+}
+
+impl Guarded for Intent<'_> {
+    fn action(&self) -> Action {
+        self.action
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        self.scope
+    }
+}
+
+/// All headers as text. One of ours that is not text would escape the signature, so it is refused.
+pub(crate) fn signed_headers(head: &RequestHead) -> Result<SignedHeaders<'_>, ApiError> {
+    let mut headers = Vec::with_capacity(head.headers.len());
+    for (name, value) in &head.headers {
+        match std::str::from_utf8(value.as_bytes()) {
+            Ok(text) => headers.push((name.as_str(), text)),
+            Err(_) if name.as_str().starts_with("x-ms-") => {
+                return Err(ApiError::invalid_header_value(name.as_str(), ""));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(headers)
+}
+
+impl<'a> Caller<'a> {
+    /// Verifies the credential of a request, and reads the container's ACL if it counts.
+    pub(crate) async fn identify(
+        asked: &'a Asked<'a>,
+        headers: &'a SignedHeaders<'a>,
+        accounts: &Accounts,
+        core: &Core,
+    ) -> Result<Self, ApiError> {
+        let facts = facts(asked, headers);
+        let clock = &core.store().clock;
+        let now = clock.now();
+        let claim = authenticate(&facts, accounts, now, clock.wall())?;
+        let acl = match asked.target.container(&asked.account) {
+            Ok(at) if claim.needs_container_access() => {
+                container_access(core, &at).await.map_err(|e| failure::api_error(&e))?
+            }
+            _ => None,
+        };
+        Ok(Self { claim, acl, facts, now })
+    }
+
+    /// The kind of credential, for the log.
+    pub(crate) fn scheme(&self) -> &'static str {
+        self.claim.scheme()
+    }
+
+    /// Refuses what the caller may not do, before its syntax is looked at and its body read.
+    /// An operation that is not served tells nothing, so that any credential may learn of it.
+    pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>) -> Result<(), ApiError> {
+        let breaks = lease::breaks(&asked.fields);
+        match kind.action(breaks) {
+            Some(action) => self.may(action, asked.scope()),
+            None if self.claim.is_anonymous() => self.may_change(asked.scope()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses an anonymous caller: what follows is never public.
+    pub(crate) fn check_not_anonymous(&self, asked: &Asked<'_>) -> Result<(), ApiError> {
+        if self.claim.is_anonymous() { self.may_change(asked.scope()) } else { Ok(()) }
+    }
+
+    /// Lets the operation through to core.
+    pub(crate) fn permit<Op: Guarded>(&self, op: Op) -> Result<Authorized<Op>, ApiError> {
+        Ok(self.permit_read(op)?.0)
+    }
+
+    /// The same, with the headers that a SAS replaces in the answer.
+    pub(crate) fn permit_read<Op: Guarded>(
+        &self,
+        op: Op,
+    ) -> Result<(Authorized<Op>, ResponseOverrides), ApiError> {
+        Ok(authorize(&self.claim, op, self.acl.as_ref(), &self.facts, self.now)?)
+    }
+
+    /// Asks for something that no public container grants.
+    fn may_change(&self, scope: Scope<'_>) -> Result<(), ApiError> {
+        self.may(Action::SetContainerMetadata, scope)
+    }
+
+    fn may(&self, action: Action, scope: Scope<'_>) -> Result<(), ApiError> {
+        self.permit(Intent { action, scope }).map(|_| ())
+    }
+}
+
+fn facts<'a>(asked: &'a Asked<'a>, headers: &'a SignedHeaders<'a>) -> RequestFacts<'a> {
+    let head = asked.head;
+    let scope = asked.target.scope(&asked.account);
+    RequestFacts {
+        method: head.method.as_str(),
+        raw_path: &head.raw_path,
+        raw_query: &head.raw_query,
+        query: &head.query,
+        headers,
+        account: &asked.account,
+        container: scope.container,
+        blob: scope.blob,
+        path_style: asked.path_style,
+        secondary: asked.secondary,
+        peer: head.peer.ip(),
+        secure: head.secure,
+        version: asked.version,
+    }
+}

@@ -1,0 +1,67 @@
+//! From a parsed operation to its answer: permit, call core, render; one small function each.
+//!
+//! Must never have a default arm, and never call core with anything but what `permit` gave.
+
+mod blob;
+mod container;
+
+use crate::authorize::Caller;
+use crate::failure;
+use crate::operation::BlobOperation;
+use crate::refuse;
+use crate::render;
+use crate::request::Asked;
+use zaffre_core::{Core, Error};
+use zaffre_http::{ApiError, BodyStream, Reply};
+
+/// What every operation needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Dispatch<'a> {
+    pub(crate) core: &'a Core,
+    pub(crate) caller: &'a Caller<'a>,
+    pub(crate) asked: &'a Asked<'a>,
+}
+
+impl Dispatch<'_> {
+    /// Performs `operation`, whose content, if it has any, is in `body`.
+    pub(crate) async fn perform(
+        self,
+        operation: BlobOperation,
+        body: BodyStream,
+    ) -> Result<Reply, ApiError> {
+        use BlobOperation as B;
+        match operation {
+            B::Unserved(unserved) => Err(refuse::unserved(unserved.name())),
+            B::GetAccountInfo(op) => {
+                self.caller.permit(op)?;
+                Ok(render::container::account(self.asked.version))
+            }
+            B::ListContainers(listing) => self.list_containers(listing).await,
+            B::CreateContainer(op) => self.create_container(op).await,
+            B::GetContainerProperties(op) => self.get_container_properties(op).await,
+            B::GetContainerMetadata(op) => self.get_container_metadata(op).await,
+            B::SetContainerMetadata(op) => self.set_container_metadata(op).await,
+            B::GetContainerAcl(op) => self.get_container_acl(op).await,
+            B::SetContainerAcl(op) => self.set_container_acl(op, body).await,
+            B::DeleteContainer(op) => self.delete_container(op).await,
+            B::LeaseContainer(op) => self.lease_container(op).await,
+            B::ListBlobs(listing) => self.list_blobs(listing).await,
+            B::GetBlob(op) => self.get_blob(op).await,
+            B::GetBlobProperties(op) => self.get_blob_properties(op).await,
+            B::GetBlobMetadata(op) => self.get_blob_metadata(op).await,
+            B::SetBlobMetadata(op) => self.set_blob_metadata(op).await,
+            B::SetBlobProperties(op) => self.set_blob_properties(op).await,
+            B::DeleteBlob(op) => self.delete_blob(op).await,
+            B::LeaseBlob(op) => self.lease_blob(op).await,
+            B::PutBlob(upload) => self.put_blob(upload, body).await,
+            B::PutBlock(upload) => self.put_block(upload, body).await,
+            B::PutBlockList(upload) => self.put_block_list(upload, body).await,
+            B::GetBlockList(op) => self.get_block_list(op).await,
+        }
+    }
+}
+
+/// What core replied, or the answer to its failure.
+fn done<T>(result: Result<T, Error>) -> Result<T, ApiError> {
+    result.map_err(|error| failure::api_error(&error))
+}
