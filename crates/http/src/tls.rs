@@ -5,7 +5,8 @@
 use p12_keystore::{KeyStore, Pkcs12ImportPolicy};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, crypto};
+pub use rustls::ServerConfig;
+use rustls::crypto;
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,0 +1,209 @@
+//! The command line: Azurite's flags under Azurite's names, and ours.
+//!
+//! Must never look at the environment or the disk beyond what clap does.
+
+use clap::Parser;
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Environment:
+  AZURITE_ACCOUNTS            name:key1[:key2];... instead of the development account
+  ZAFFRE_DEVELOPMENT_ACCOUNT  `true` is the same as --developmentAccount
+  ZAFFRE_LOG                  what to log, such as `info` or `warn,access=info`
+
+The file given with --config has one account per line, `name = key1` or `name = key1, key2`, with
+keys in Base64; empty lines and lines that start with `#` are skipped. It is read again every
+minute, so keys can be rotated without a restart. Keep it readable by its owner alone.";
+
+/// A storage server that speaks Azure's REST protocols.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "zaffre", version, disable_version_flag = true, after_help = AFTER_HELP)]
+#[command(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what a command line has")]
+pub(crate) struct Args {
+    /// Address the Blob service listens on
+    #[arg(long = "blobHost", value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) blob_host: String,
+
+    /// Port of the Blob service; 0 lets the system choose
+    #[arg(long = "blobPort", value_name = "PORT", default_value_t = 10_000)]
+    pub(crate) blob_port: u16,
+
+    /// Seconds an idle connection is kept
+    #[arg(long = "blobKeepAliveTimeout", value_name = "SECONDS", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) blob_keep_alive: u64,
+
+    /// Where data is kept
+    #[arg(short, long, value_name = "DIR", default_value = "./zaffre-data")]
+    pub(crate) location: PathBuf,
+
+    /// Print nothing but what tools wait for
+    #[arg(short, long)]
+    pub(crate) silent: bool,
+
+    /// Write a detailed log to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) debug: Option<PathBuf>,
+
+    /// Certificate for HTTPS: a PEM file with --key, or a PFX file with --pwd
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cert: Option<PathBuf>,
+
+    /// Private key of a PEM certificate
+    #[arg(long, value_name = "FILE", requires = "cert", conflicts_with = "pwd")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Password of a PFX certificate
+    #[arg(long, value_name = "PASSWORD", requires = "cert")]
+    pub(crate) pwd: Option<String>,
+
+    /// Keep everything in memory; all is gone when the program ends
+    #[arg(long = "inMemoryPersistence", conflicts_with = "location")]
+    pub(crate) in_memory: bool,
+
+    /// Most memory, in MB, that --inMemoryPersistence uses for data
+    #[arg(long = "extentMemoryLimit", value_name = "MB", requires = "in_memory")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) extent_memory_limit: Option<u64>,
+
+    /// Take the account from the path whatever the host name is
+    #[arg(long = "disableProductStyleUrl")]
+    pub(crate) disable_product_style_url: bool,
+
+    /// Serve the well-known development account on any address: anybody knows its key
+    #[arg(long = "developmentAccount", env = "ZAFFRE_DEVELOPMENT_ACCOUNT")]
+    pub(crate) development_account: bool,
+
+    /// Accounts and keys, one per line; see below
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Seconds the name of a deleted container stays blocked; 30 or more on Azure
+    #[arg(long = "containerDeleteDelay", value_name = "SECONDS", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=86_400))]
+    pub(crate) container_delete_delay: u64,
+
+    /// Print version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
+
+    #[command(flatten)]
+    pub(crate) later: Later,
+
+    #[command(flatten)]
+    pub(crate) compatible: Compatible,
+}
+
+/// Flags of services that are not served yet: accepted, so that command lines keep working.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Services to come (accepted, not served yet)")]
+pub(crate) struct Later {
+    /// Address of the Queue service
+    #[arg(long = "queueHost", value_name = "HOST")]
+    queue_host: Option<String>,
+    /// Port of the Queue service
+    #[arg(long = "queuePort", value_name = "PORT")]
+    queue_port: Option<u16>,
+    /// Seconds an idle connection is kept
+    #[arg(long = "queueKeepAliveTimeout", value_name = "SECONDS")]
+    queue_keep_alive: Option<u64>,
+    /// Address of the Table service
+    #[arg(long = "tableHost", value_name = "HOST")]
+    table_host: Option<String>,
+    /// Port of the Table service
+    #[arg(long = "tablePort", value_name = "PORT")]
+    table_port: Option<u16>,
+    /// Seconds an idle connection is kept
+    #[arg(long = "tableKeepAliveTimeout", value_name = "SECONDS")]
+    table_keep_alive: Option<u64>,
+    /// Port of the File service
+    #[arg(long = "filePort", value_name = "PORT")]
+    file_port: Option<u16>,
+    /// Port of the SMB server
+    #[arg(long = "smbPort", value_name = "PORT")]
+    smb_port: Option<u16>,
+    /// Port of the web console
+    #[arg(long = "consolePort", value_name = "PORT")]
+    console_port: Option<u16>,
+}
+
+impl Later {
+    /// Names of the services that were asked for and will not come.
+    pub(crate) fn asked_for(&self) -> Vec<&'static str> {
+        let queue = self.queue_host.is_some() || self.queue_port.is_some();
+        let table = self.table_host.is_some() || self.table_port.is_some();
+        let asked = [
+            (queue || self.queue_keep_alive.is_some(), "Queue"),
+            (table || self.table_keep_alive.is_some(), "Table"),
+            (self.file_port.is_some(), "File"),
+            (self.smb_port.is_some(), "SMB"),
+            (self.console_port.is_some(), "console"),
+        ];
+        asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
+    }
+}
+
+/// Azurite's flags that change nothing here.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Accepted for compatibility")]
+pub(crate) struct Compatible {
+    /// Nothing is ever ignored silently, loose or not
+    #[arg(short = 'L', long)]
+    loose: bool,
+    /// Every well-formed API version is accepted
+    #[arg(long = "skipApiVersionCheck")]
+    skip_api_version_check: bool,
+    /// No telemetry is ever sent
+    #[arg(long = "disableTelemetry")]
+    disable_telemetry: bool,
+    /// Bearer tokens are not accepted yet
+    #[arg(long, value_name = "LEVEL", value_parser = ["basic"])]
+    pub(crate) oauth: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_azurite_is_taken() {
+        let line = "zaffre --blobHost 0.0.0.0 --queueHost h --tableHost h --blobPort 0 --queuePort \
+                    1 --tablePort 2 --blobKeepAliveTimeout 6 --queueKeepAliveTimeout 5 \
+                    --tableKeepAliveTimeout 5 -l dir -s -d log -L --cert c --key k --oauth basic \
+                    --skipApiVersionCheck --disableProductStyleUrl --disableTelemetry --filePort 3 \
+                    --smbPort 4 --consolePort 5 --containerDeleteDelay 30 --config f";
+        let args = Args::try_parse_from(line.split_whitespace()).expect("taken");
+        assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
+        assert_eq!(args.later.asked_for(), ["Queue", "Table", "File", "SMB", "console"]);
+    }
+
+    #[test]
+    fn lines() {
+        for (line, taken) in [
+            ("", true),
+            ("--inMemoryPersistence", true),
+            ("--inMemoryPersistence --location x", false),
+            ("--inMemoryPersistence --extentMemoryLimit 100", true),
+            ("--extentMemoryLimit 100", false),
+            ("--key k", false),
+            ("--cert c --pwd p", true),
+            ("--cert c --key k --pwd p", false),
+            ("--blobPort 65536", false),
+            ("--blobKeepAliveTimeout 0", false),
+            ("--oauth full", false),
+            ("--blobport 1", false),
+            ("--location x", true),
+            ("surplus", false),
+        ] {
+            let words = std::iter::once("zaffre").chain(line.split_whitespace());
+            assert_eq!(Args::try_parse_from(words).is_ok(), taken, "{line}");
+        }
+    }
+}
