@@ -3,8 +3,8 @@
 use super::{Dispatch, done};
 use crate::body::access_policies;
 use crate::parse::listing::{BlobListing, ContainerListing};
-use crate::render::listing::{self, Frame};
 use crate::render::container;
+use crate::render::listing::{self, Frame};
 use hyper::StatusCode;
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply, xml};
@@ -33,10 +33,7 @@ impl Dispatch<'_> {
         Ok(listing::blobs(&page, name.as_str(), &frame))
     }
 
-    pub(super) async fn create_container(
-        self,
-        op: op::CreateContainer,
-    ) -> Result<Reply, ApiError> {
+    pub(super) async fn create_container(self, op: op::CreateContainer) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         let written = done(service::create_container(self.core, op).await)?;
         Ok(container::changed(StatusCode::CREATED, written, self.asked.version))
@@ -90,10 +87,7 @@ impl Dispatch<'_> {
         Ok(container::changed(StatusCode::OK, written, self.asked.version))
     }
 
-    pub(super) async fn delete_container(
-        self,
-        op: op::DeleteContainer,
-    ) -> Result<Reply, ApiError> {
+    pub(super) async fn delete_container(self, op: op::DeleteContainer) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         done(service::delete_container(self.core, op).await)?;
         Ok(container::deleted(self.asked.version))
