@@ -1,1 +1,11 @@
-//! (being written)
+//! The operations of the services, each load → decide → commit, and the work they leave behind.
+//!
+//! Must never know HTTP or SMB, and never decide a rule itself: rules live in `zaffre_domain`.
+
+pub mod background;
+pub mod blob;
+mod error;
+mod service;
+
+pub use error::Error;
+pub use service::{Core, CoreOptions};

@@ -6,8 +6,47 @@ use bytes::Bytes;
 use futures_core::Stream;
 use std::pin::Pin;
 
+mod admit;
+mod blob_properties;
+mod container_properties;
+pub(crate) mod content;
+mod create_container;
+mod delete_blob;
+mod delete_container;
+mod get_blob;
+mod get_block_list;
+mod guarded;
+pub(crate) mod keys;
+mod lease;
+mod list_blobs;
+mod list_containers;
+mod marker;
 pub mod op;
+mod put_blob;
+mod put_block;
+mod put_block_list;
+pub(crate) mod records;
+pub(crate) mod replace;
 pub mod reply;
+pub(crate) mod site;
+mod view;
+
+pub use blob_properties::{get_blob_properties, set_blob_metadata, set_blob_properties};
+pub use container_properties::{
+    container_access, get_container, get_container_acl, set_container_acl, set_container_metadata,
+};
+pub use create_container::create_container;
+pub use delete_blob::delete_blob;
+pub use delete_container::delete_container;
+pub(crate) use delete_container::set_guard;
+pub use get_blob::get_blob;
+pub use get_block_list::get_block_list;
+pub use lease::{lease_blob, lease_container};
+pub use list_blobs::list_blobs;
+pub use list_containers::list_containers;
+pub use put_blob::put_blob;
+pub use put_block::put_block;
+pub use put_block_list::put_block_list;
 
 /// Bytes on their way in or out, in pieces; never collected whole.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, StreamError>> + Send>>;

@@ -3,9 +3,7 @@
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
-use zaffre_domain::blob::{
-    AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess,
-};
+use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
 
@@ -326,4 +324,3 @@ pub struct ExpectedChecksum {
     /// `x-ms-content-crc64`
     pub crc64: Option<[u8; 8]>,
 }
-

@@ -1,0 +1,137 @@
+//! Looking through everything: after a start, and now and then, for work that nobody has announced.
+//!
+//! Must never change a container that is not due: each change looks again inside its transaction.
+
+use super::purge::Doomed;
+use crate::blob::keys::{self, KeyRange};
+use crate::blob::records::{Container, HeldName, Purge, Record, Staging};
+use crate::blob::replace::retire;
+use crate::blob::site::Site;
+use crate::service::blocking;
+use crate::{Core, Error};
+use zaffre_base::{AccountName, BlobName, ContainerName};
+use zaffre_store::{Placement, Row, StoreError, Tx};
+
+/// Rows looked at by one snapshot.
+const BATCH: usize = 256;
+
+/// Marks everything that has work waiting.
+pub(super) async fn look(core: &Core) -> Result<(), Error> {
+    let mut accounts = Scan::new(keys::registry(), keys::registered_accounts());
+    while let Some(rows) = accounts.next(core).await? {
+        for row in rows {
+            if let Some(account) = keys::account_of(&row.key) {
+                look_at_account(core, &account).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error> {
+    let directory = keys::directory(account);
+    let mut purges = Scan::new(directory.clone(), keys::purges());
+    while let Some(rows) = purges.next(core).await? {
+        for row in rows {
+            let purge = Purge::from_bytes(&row.value)?;
+            let container = ContainerName::parse(&purge.container)
+                .map_err(|_| StoreError::corrupt("the name in a purge intent"))?;
+            let site = Site::new(account, &container, purge.incarnation);
+            core.pending().doom(Doomed { account: account.clone(), site, intent: row.key });
+        }
+    }
+    forget_held_names(core, &directory).await?;
+    let mut containers = Scan::new(directory, keys::containers(""));
+    while let Some(rows) = containers.next(core).await? {
+        for row in rows {
+            let name = keys::container_of(&row.key)
+                .ok_or_else(|| StoreError::corrupt("the key of a container"))?;
+            let incarnation = Container::from_bytes(&row.value)?.incarnation;
+            look_at_container(core, &Site::new(account, &name, incarnation)).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn forget_held_names(core: &Core, directory: &Placement) -> Result<(), Error> {
+    let mut held = Scan::new(directory.clone(), keys::held_names());
+    while let Some(rows) = held.next(core).await? {
+        let body = move |tx: &mut Tx<'_>| {
+            let now = tx.stamp().time();
+            for row in &rows {
+                let due = HeldName::load(tx, &row.key)?.is_some_and(|held| held.until <= now);
+                if due {
+                    tx.delete(&row.key)?;
+                }
+            }
+            Ok(())
+        };
+        core.transact(directory, body).await?;
+    }
+    Ok(())
+}
+
+async fn look_at_container(core: &Core, site: &Site) -> Result<(), Error> {
+    let inside = core.store().meta.snapshot(&site.placement).await?;
+    let intents = site.keys.intents();
+    if !inside.scan(&intents.start, intents.end.as_deref(), 1)?.is_empty() {
+        core.pending().mark(site);
+    }
+    let space = site.keys.stagings();
+    let mut stagings = Scan::new(site.placement.clone(), space.starting_with(""));
+    while let Some(rows) = stagings.next(core).await? {
+        let now = core.store().clock.now();
+        for row in rows {
+            if Staging::from_bytes(&row.value)?.has_expired(now) {
+                let name = space.name_of(&row.key).and_then(|name| BlobName::parse(&name).ok());
+                let name = name.ok_or_else(|| StoreError::corrupt("the key of a staging area"))?;
+                drop_expired(core, site, name).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn drop_expired(core: &Core, site: &Site, name: BlobName) -> Result<(), Error> {
+    let keys = site.keys;
+    let body = move |tx: &mut Tx<'_>| {
+        let now = tx.stamp().time();
+        let staging = Staging::load(tx, &keys.staging(&name))?;
+        if let Some(staging) = staging.filter(|staging| staging.has_expired(now)) {
+            retire(tx, keys, &name, None, Some(&staging), None)?;
+        }
+        Ok(())
+    };
+    core.transact(&site.placement, body).await?;
+    core.pending().mark(site);
+    Ok(())
+}
+
+/// Rows of a range, in batches, each from a snapshot of its own.
+struct Scan {
+    placement: Placement,
+    range: KeyRange,
+    ended: bool,
+}
+
+impl Scan {
+    fn new(placement: Placement, range: KeyRange) -> Self {
+        Self { placement, range, ended: false }
+    }
+
+    async fn next(&mut self, core: &Core) -> Result<Option<Vec<Row>>, Error> {
+        if self.ended {
+            return Ok(None);
+        }
+        let snapshot = core.store().meta.snapshot(&self.placement).await?;
+        let KeyRange { start, end } = self.range.clone();
+        let rows = blocking(move || Ok(snapshot.scan(&start, end.as_deref(), BATCH)?)).await?;
+        match rows.last() {
+            Some(last) if rows.len() == BATCH => {
+                self.range.start = [last.key.as_slice(), &[0]].concat();
+            }
+            _ => self.ended = true,
+        }
+        Ok(Some(rows).filter(|rows| !rows.is_empty()))
+    }
+}

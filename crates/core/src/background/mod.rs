@@ -1,0 +1,121 @@
+//! Work that outlives requests: freeing replaced content, purging deleted containers, dropping
+//! expired staged blocks.
+//!
+//! Must never hold a request up, and never rely on memory: every piece of work is a row that is
+//! found again after a restart, and doing it twice is harmless.
+
+mod full;
+mod pending;
+pub(crate) mod purge;
+mod retire;
+
+pub(crate) use pending::Pending;
+
+use crate::{Core, Error};
+use pending::Taken;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How long blocked work rests before it is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How long the background lets work gather after the first piece has come.
+const GATHER: Duration = Duration::from_millis(50);
+
+/// Whether a piece of work is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    Done,
+    /// A reader or a writer still needs it.
+    Blocked,
+}
+
+/// What one pass came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Swept {
+    /// Containers whose leftovers are all freed.
+    pub clean: usize,
+    /// Containers that still have some, because a reader or writer needs them or the store failed.
+    pub blocked: usize,
+}
+
+/// The running background; stops when dropped.
+#[derive(Debug)]
+pub struct Background(JoinHandle<()>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Core {
+    /// Starts the background. It stops when what is returned is dropped; what it was doing then is
+    /// taken up again by the next start.
+    pub fn spawn_background(&self) -> Background {
+        let core = self.clone();
+        Background(tokio::spawn(async move { run(&core).await }))
+    }
+
+    /// One whole pass: looks through everything and does what can be done now.
+    pub async fn run_background_once(&self) -> Result<Swept, Error> {
+        full::look(self).await?;
+        Ok(work(self).await)
+    }
+}
+
+async fn run(core: &Core) {
+    let mut next_look = tokio::time::Instant::now();
+    loop {
+        if tokio::time::Instant::now() >= next_look {
+            next_look = tokio::time::Instant::now() + core.options().full_sweep_every;
+            if let Err(error) = full::look(core).await {
+                tracing::warn!(%error, "the background could not look through the store");
+            }
+        }
+        work(core).await;
+        let rest = if core.pending().is_empty() { core.options().full_sweep_every } else { RETRY };
+        let until = next_look.min(tokio::time::Instant::now() + rest);
+        tokio::select! {
+            // What arrives together is worked off together.
+            () = core.pending().wait() => tokio::time::sleep(GATHER).await,
+            () = tokio::time::sleep_until(until) => {}
+        }
+    }
+}
+
+/// Works off what is marked; what is blocked or fails is marked again.
+async fn work(core: &Core) -> Swept {
+    let _alone = core.pending().pass.lock().await;
+    let taken = core.pending().take();
+    let mut left = Taken { sites: BTreeSet::new(), doomed: BTreeSet::new() };
+    let mut swept = Swept::default();
+    for site in taken.sites {
+        if is_done(retire::free_leftovers(core, &site).await) {
+            swept.clean += 1;
+        } else {
+            left.sites.insert(site);
+        }
+    }
+    for doomed in taken.doomed {
+        if is_done(purge::purge(core, &doomed).await) {
+            swept.clean += 1;
+        } else {
+            left.doomed.insert(doomed);
+        }
+    }
+    swept.blocked = left.sites.len() + left.doomed.len();
+    core.pending().put_back(left);
+    swept
+}
+
+fn is_done(result: Result<Progress, Error>) -> bool {
+    match result {
+        Ok(progress) => progress == Progress::Done,
+        Err(error) => {
+            tracing::warn!(%error, "background work failed and will be tried again");
+            false
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Working off a container's intents: freeing what commits have replaced.
+//!
+//! Must never free what a later intent's blob still uses: the intents of one blob are worked off in
+//! their order, so that what an intent compares with is still there.
+
+use super::Progress;
+use crate::blob::content::{free, manifest};
+use crate::blob::keys::Keys;
+use crate::blob::records::{Content, Intent, Record, Retired, Shape, StagedBlock};
+use crate::blob::site::Site;
+use crate::service::blocking;
+use crate::{Core, Error};
+use std::collections::HashSet;
+use zaffre_base::{ContentId, Stamp};
+use zaffre_store::{Snapshot, StoreError};
+
+/// Intents looked at by one snapshot.
+const INTENTS: usize = 256;
+
+/// Frees everything the container's intents name and nobody needs any more.
+pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress, Error> {
+    let range = site.keys.intents();
+    let mut start = range.start;
+    let mut blocked = HashSet::new();
+    let mut progress = Progress::Done;
+    loop {
+        let inside = core.store().meta.snapshot(&site.placement).await?;
+        let rows = inside.scan(&start, range.end.as_deref(), INTENTS)?;
+        drop(inside);
+        for row in &rows {
+            let at = site.keys.intent_stamp(&row.key);
+            let at = at.ok_or_else(|| StoreError::corrupt("the key of an intent"))?;
+            let intent = Intent::from_bytes(&row.value)?;
+            if may_start(core, site, at, &intent, &blocked) {
+                free_one(core, site, intent).await?;
+                free::single(core, site, vec![row.key.clone()]).await?;
+            } else {
+                progress = Progress::Blocked;
+                if let Intent::Retired(retired) = intent {
+                    blocked.insert(retired.blob);
+                }
+            }
+        }
+        match rows.last() {
+            Some(last) if rows.len() == INTENTS => start = [last.key.as_slice(), &[0]].concat(),
+            _ => return Ok(progress),
+        }
+    }
+}
+
+fn may_start(
+    core: &Core,
+    site: &Site,
+    at: Stamp,
+    intent: &Intent,
+    blocked: &HashSet<String>,
+) -> bool {
+    let free = |id: ContentId| core.store().pins.may_free(at, &site.placement, id);
+    match intent {
+        Intent::Provisional { content } => free(*content),
+        Intent::Retired(Retired { blob, content, staging, .. }) => {
+            let ids = [content.map(|content| content.id), *staging];
+            !blocked.contains(blob) && ids.into_iter().flatten().all(free)
+        }
+    }
+}
+
+async fn free_one(core: &Core, site: &Site, intent: Intent) -> Result<(), Error> {
+    match intent {
+        Intent::Provisional { content } => free::rows_of(core, site, content).await,
+        Intent::Retired(Retired { content, staging, successor, .. }) => {
+            let kept = kept(core, site, successor).await?;
+            if let Some(content) = content {
+                free_content(core, site, content, &kept).await?;
+            }
+            if let Some(staging) = staging {
+                free_staging(core, site, staging, &kept).await?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// What the successor's block list still refers to.
+async fn kept(
+    core: &Core,
+    site: &Site,
+    successor: Option<Content>,
+) -> Result<HashSet<ContentId>, Error> {
+    let Some(successor) = successor else { return Ok(HashSet::new()) };
+    let inside = core.store().meta.snapshot(&site.placement).await?;
+    let keys = site.keys;
+    blocking(move || {
+        let mut kept = HashSet::new();
+        manifest::for_each(&inside, keys, &successor, |block| {
+            kept.insert(block.content.id);
+        })?;
+        Ok(kept)
+    })
+    .await
+}
+
+async fn free_content(
+    core: &Core,
+    site: &Site,
+    content: Content,
+    kept: &HashSet<ContentId>,
+) -> Result<(), Error> {
+    if let Shape::Blocks { pages } = content.shape {
+        let mut batch = free::Batch::new(core, site);
+        for number in 0..pages {
+            let inside = core.store().meta.snapshot(&site.placement).await?;
+            for block in page_if_there(&inside, site.keys, content.id, number)? {
+                if !kept.contains(&block.id) {
+                    batch.add(block).await?;
+                }
+            }
+        }
+        batch.flush().await?;
+        return free::range(core, site, site.keys.pages(content.id)).await;
+    }
+    let mut batch = free::Batch::new(core, site);
+    batch.add(content).await?;
+    batch.flush().await
+}
+
+/// The contents a page lists; none if an earlier, interrupted run has deleted the page.
+fn page_if_there(
+    inside: &Snapshot,
+    keys: Keys,
+    id: ContentId,
+    number: u32,
+) -> Result<Vec<Content>, StoreError> {
+    if inside.get(&keys.page(id, number))?.is_none() {
+        return Ok(Vec::new());
+    }
+    let page = manifest::page(inside, keys, id, number)?;
+    Ok(page.blocks.into_iter().map(|block| block.content).collect())
+}
+
+async fn free_staging(
+    core: &Core,
+    site: &Site,
+    staging: ContentId,
+    kept: &HashSet<ContentId>,
+) -> Result<(), Error> {
+    let range = site.keys.staged_blocks(staging);
+    loop {
+        let inside = core.store().meta.snapshot(&site.placement).await?;
+        let rows = inside.scan(&range.start, range.end.as_deref(), free::ROWS_PER_STEP)?;
+        drop(inside);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut batch = free::Batch::new(core, site);
+        for row in &rows {
+            let content = StagedBlock::from_bytes(&row.value)?.content;
+            if !kept.contains(&content.id) {
+                batch.add(content).await?;
+            }
+        }
+        batch.flush().await?;
+        free::single(core, site, rows.into_iter().map(|row| row.key).collect()).await?;
+    }
+}

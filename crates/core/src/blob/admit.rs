@@ -1,0 +1,88 @@
+//! The order in which the rules are asked: existence, overwriting, lease, conditions.
+//!
+//! Must never be done outside the deciding transaction alone: a check on a snapshot only saves work.
+
+use super::records::Head;
+use zaffre_auth::Grants;
+use zaffre_base::{ApiVersion, Guid, Timestamp};
+use zaffre_domain::conditions::{Access, Conditions, evaluate};
+use zaffre_domain::lease::{LeaseAccess, admits, admits_missing, holds};
+use zaffre_domain::{LeaseOn, Refusal};
+
+/// What a request brings along for the rules to look at.
+#[derive(Clone, Debug)]
+pub(crate) struct Presented {
+    pub(crate) lease: Option<Guid>,
+    pub(crate) conditions: Conditions,
+}
+
+/// Whether a read of the blob may go on.
+pub(crate) fn read<'a>(
+    head: Option<&'a Head>,
+    presented: &Presented,
+    version: ApiVersion,
+    now: Timestamp,
+) -> Result<&'a Head, Refusal> {
+    let access = Access::Read { version };
+    let Some(head) = head else { return Err(missing(presented, access)) };
+    admits(&head.lease, presented.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
+    evaluate(&presented.conditions, Some(&head.validators()), access)?;
+    Ok(head)
+}
+
+/// Whether a change of a blob that must be there may go on.
+pub(crate) fn modify(
+    head: Option<Head>,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    let Some(head) = head else { return Err(missing(presented, Access::Modify)) };
+    admits(&head.lease, presented.lease, LeaseAccess::Write, LeaseOn::Blob, now)?;
+    evaluate(&presented.conditions, Some(&head.validators()), Access::Modify)?;
+    Ok(head)
+}
+
+/// Whether the blob may be created or replaced.
+pub(crate) fn replace(
+    head: Option<&Head>,
+    presented: &Presented,
+    grants: Grants,
+    version: ApiVersion,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let Some(head) = head else {
+        admits_missing(presented.lease, version)?;
+        let access = Access::CreateOrReplace { holds_lease: false };
+        return evaluate(&presented.conditions, None, access);
+    };
+    stage(Some(head), presented.lease, grants, version, now)?;
+    let holds_lease = holds(&head.lease, presented.lease, now);
+    let access = Access::CreateOrReplace { holds_lease };
+    evaluate(&presented.conditions, Some(&head.validators()), access)
+}
+
+/// Whether a block may be staged for the blob: the lease counts, conditions do not.
+pub(crate) fn stage(
+    head: Option<&Head>,
+    lease: Option<Guid>,
+    grants: Grants,
+    version: ApiVersion,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let Some(head) = head else { return admits_missing(lease, version) };
+    if !grants.overwrite {
+        return Err(Refusal::UnauthorizedBlobOverwrite);
+    }
+    admits(&head.lease, lease, LeaseAccess::Write, LeaseOn::Blob, now)
+}
+
+/// Whether a blob that only has staged blocks may be deleted: to conditions it is not there.
+pub(crate) fn delete_staged(presented: &Presented) -> Result<(), Refusal> {
+    admits_missing(presented.lease, ApiVersion::LATEST)?;
+    let access = Access::CreateOrReplace { holds_lease: false };
+    evaluate(&presented.conditions, None, access)
+}
+
+fn missing(presented: &Presented, access: Access) -> Refusal {
+    evaluate(&presented.conditions, None, access).err().unwrap_or(Refusal::BlobNotFound)
+}

@@ -1,0 +1,237 @@
+//! Receiving a body: hashed as it arrives, small ones kept for an inline row, others written to
+//! extents piece by piece.
+//!
+//! Must never leave bytes behind: whatever no committed row names is released, also when the client
+//! goes away in the middle.
+
+use super::claim::{Claim, KeyValue, NewRows};
+use super::unclaimed::Unclaimed;
+use super::{IN_FLIGHT, INLINE_MAX, PIECE, PIECES_PER_COMMIT};
+use crate::blob::records::{Content, Shape};
+use crate::blob::site::Site;
+use crate::blob::{ByteStream, StreamError};
+use crate::{Core, Error};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+use zaffre_base::checksum::{Crc64, Md5};
+use zaffre_domain::Refusal;
+use zaffre_store::StoreError;
+use zaffre_store::extents::WriteGuard;
+use zaffre_store::extents::runs::{self, Run};
+use zaffre_store::pins::ContentPin;
+
+/// What is asked of a body.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected {
+    /// The largest size allowed.
+    pub(crate) limit: u64,
+    /// The size announced, if any.
+    pub(crate) length: Option<u64>,
+    /// Compute the MD5.
+    pub(crate) md5: bool,
+}
+
+/// A body that arrived whole. Its rows are still to be written by a deciding transaction.
+pub(crate) struct Received {
+    pub(crate) content: Content,
+    pub(crate) md5: Option<[u8; 16]>,
+    pub(crate) crc64: [u8; 8],
+    pub(crate) rows: NewRows,
+    pub(crate) claim: Claim,
+}
+
+/// Takes a body in.
+pub(crate) async fn receive(
+    core: &Core,
+    site: &Site,
+    hold: ContentPin,
+    body: ByteStream,
+    expected: Expected,
+) -> Result<Received, Error> {
+    let mut intake = Intake::begin(core, site, hold)?;
+    match intake.fill(body, expected).await {
+        Ok(sums) => intake.finish(sums).await,
+        Err(error) => {
+            intake.give_up().await;
+            Err(error)
+        }
+    }
+}
+
+/// Length and checksums of a body.
+struct Sums {
+    length: u64,
+    md5: Option<[u8; 16]>,
+    crc64: [u8; 8],
+}
+
+/// A body on its way in.
+struct Intake {
+    claim: Claim,
+    open: Arc<WriteGuard>,
+    buffer: BytesMut,
+    /// Where the buffer starts in the body.
+    offset: u64,
+    writing: VecDeque<(u64, JoinHandle<Result<Unclaimed, StoreError>>)>,
+    /// Written pieces, in order, that have no row yet.
+    written: Vec<(u64, Unclaimed)>,
+}
+
+impl Intake {
+    fn begin(core: &Core, site: &Site, hold: ContentPin) -> Result<Self, Error> {
+        Ok(Self {
+            claim: Claim::begin(core, site, hold)?,
+            open: Arc::new(core.store().extents.begin_write()),
+            buffer: BytesMut::new(),
+            offset: 0,
+            writing: VecDeque::new(),
+            written: Vec::new(),
+        })
+    }
+
+    async fn fill(&mut self, mut body: ByteStream, expected: Expected) -> Result<Sums, Error> {
+        let mut crc = Crc64::default();
+        let mut md5 = expected.md5.then(Md5::default);
+        let mut length = 0_u64;
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(|error| broken_body(&error))?;
+            length = length.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+            zaffre_domain::blob::sizes::check_size(length, expected.limit)?;
+            crc.update(&chunk);
+            if let Some(md5) = &mut md5 {
+                md5.update(&chunk);
+            }
+            self.take(chunk).await?;
+        }
+        if expected.length.is_some_and(|announced| announced != length) {
+            return Err(Refusal::IncompleteBody.into());
+        }
+        Ok(Sums { length, md5: md5.map(Md5::finish), crc64: crc.finish() })
+    }
+
+    async fn take(&mut self, mut chunk: Bytes) -> Result<(), Error> {
+        let piece = usize::try_from(PIECE).unwrap_or(usize::MAX);
+        while !chunk.is_empty() {
+            let room = piece - self.buffer.len();
+            self.buffer.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
+            if self.buffer.len() == piece {
+                self.write_piece().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the buffer to the disk as the next extent.
+    async fn write_piece(&mut self) -> Result<(), Error> {
+        while self.writing.len() >= IN_FLIGHT {
+            self.wait_for_one().await?;
+        }
+        if self.written.len() >= PIECES_PER_COMMIT {
+            self.write_rows_ahead().await?;
+        }
+        let payload = self.buffer.split().freeze();
+        let offset = self.offset;
+        self.offset += u64::try_from(payload.len()).unwrap_or(u64::MAX);
+        let site = &self.claim.site;
+        let owner = site.owner(site.keys.piece(self.claim.content, offset));
+        let (extents, open) = (self.claim.core.store().extents.clone(), Arc::clone(&self.open));
+        let write = async move {
+            let at = extents.write(&owner, payload).await?;
+            Ok(Unclaimed::new(extents, at, open))
+        };
+        self.writing.push_back((offset, tokio::spawn(write)));
+        Ok(())
+    }
+
+    async fn wait_for_one(&mut self) -> Result<(), Error> {
+        if let Some((offset, write)) = self.writing.pop_front() {
+            let written = write.await.map_err(|_| StoreError::Closed)??;
+            self.written.push((offset, written));
+        }
+        Ok(())
+    }
+
+    /// The rows of the pieces written so far, and the extents they name.
+    fn take_rows(&mut self) -> (Vec<KeyValue>, Vec<Unclaimed>) {
+        let keys = self.claim.site.keys;
+        let mut rows = Vec::with_capacity(self.written.len());
+        let mut unclaimed = Vec::with_capacity(self.written.len());
+        for (offset, piece) in self.written.drain(..) {
+            if let Some(extent) = piece.extent() {
+                let run = Run { at: 0, length: extent.length, extent, skip: 0 };
+                rows.push((keys.piece(self.claim.content, offset), runs::encode(&[run])));
+                unclaimed.push(piece);
+            }
+        }
+        (rows, unclaimed)
+    }
+
+    async fn write_rows_ahead(&mut self) -> Result<(), Error> {
+        let (rows, unclaimed) = self.take_rows();
+        self.claim.write_ahead(rows, unclaimed).await
+    }
+
+    async fn finish(mut self, sums: Sums) -> Result<Received, Error> {
+        let content = self.claim.content;
+        let keys = self.claim.site.keys;
+        if self.offset == 0 && self.buffer.len() <= INLINE_MAX {
+            let (shape, rows) = match self.buffer.len() {
+                0 => (Shape::Empty, Vec::new()),
+                _ => (Shape::Inline, vec![(keys.inline(content), self.buffer.to_vec())]),
+            };
+            return Ok(self.received(&sums, shape, rows));
+        }
+        match self.write_last().await {
+            Ok(()) => {
+                let (rows, unclaimed) = self.take_rows();
+                self.claim.unclaimed = unclaimed;
+                Ok(self.received(&sums, Shape::Pieces { size: PIECE }, rows))
+            }
+            Err(error) => {
+                self.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes everything back, also what is still on its way to the disk.
+    async fn give_up(self) {
+        for (_, write) in self.writing {
+            drop(write.await);
+        }
+        drop(self.written);
+        self.claim.give_up().await;
+    }
+
+    async fn write_last(&mut self) -> Result<(), Error> {
+        if !self.buffer.is_empty() {
+            self.write_piece().await?;
+        }
+        while !self.writing.is_empty() {
+            self.wait_for_one().await?;
+        }
+        Ok(())
+    }
+
+    fn received(self, sums: &Sums, shape: Shape, rows: Vec<KeyValue>) -> Received {
+        let content = Content { id: self.claim.content, length: sums.length, shape };
+        Received {
+            content,
+            md5: sums.md5,
+            crc64: sums.crc64,
+            rows: NewRows::new(rows, self.claim.provisional()),
+            claim: self.claim,
+        }
+    }
+}
+
+fn broken_body(error: &StreamError) -> Error {
+    match *error {
+        StreamError::Broken => Refusal::IncompleteBody.into(),
+        StreamError::TooLarge { limit } => Refusal::RequestBodyTooLarge { limit }.into(),
+        StreamError::Corrupt => StoreError::corrupt("the source of a body").into(),
+    }
+}

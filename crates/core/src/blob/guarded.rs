@@ -1,0 +1,86 @@
+//! What each operation needs permission for, and where.
+
+use super::op::{
+    BlobPath, ContainerPath, CreateContainer, DeleteBlob, DeleteContainer, GetBlob,
+    GetBlobProperties, GetBlockList, GetContainer, GetContainerAcl, LeaseBlob, LeaseContainer,
+    ListBlobs, ListContainers, PutBlob, PutBlock, PutBlockList, SetBlobMetadata, SetBlobProperties,
+    SetContainerAcl, SetContainerMetadata,
+};
+use zaffre_auth::action::{Action, Guarded, Scope};
+use zaffre_domain::lease::LeaseCommand;
+
+fn in_container(at: &ContainerPath) -> Scope<'_> {
+    Scope {
+        account: &at.account,
+        container: Some(&at.container),
+        blob: None,
+        snapshot: None,
+        version: None,
+    }
+}
+
+fn on_blob(at: &BlobPath) -> Scope<'_> {
+    Scope {
+        account: &at.account,
+        container: Some(&at.container),
+        blob: Some(&at.blob),
+        snapshot: None,
+        version: None,
+    }
+}
+
+macro_rules! guarded {
+    ($scope:ident: $($op:ident),* $(,)?) => {$(
+        impl Guarded for $op {
+            fn action(&self) -> Action {
+                Action::$op
+            }
+
+            fn scope(&self) -> Scope<'_> {
+                $scope(&self.at)
+            }
+        }
+    )*};
+}
+
+guarded!(in_container: CreateContainer, DeleteContainer, GetContainer, SetContainerMetadata,
+    GetContainerAcl, SetContainerAcl, ListBlobs);
+guarded!(on_blob: PutBlob, PutBlock, PutBlockList, GetBlockList, GetBlob, GetBlobProperties,
+    SetBlobMetadata, SetBlobProperties, DeleteBlob);
+
+impl Guarded for ListContainers {
+    fn action(&self) -> Action {
+        Action::ListContainers
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        let account = &self.account;
+        Scope { account, container: None, blob: None, snapshot: None, version: None }
+    }
+}
+
+impl Guarded for LeaseContainer {
+    fn action(&self) -> Action {
+        match self.command {
+            LeaseCommand::Break { .. } => Action::BreakContainerLease,
+            _ => Action::LeaseContainer,
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        in_container(&self.at)
+    }
+}
+
+impl Guarded for LeaseBlob {
+    fn action(&self) -> Action {
+        match self.command {
+            LeaseCommand::Break { .. } => Action::BreakBlobLease,
+            _ => Action::LeaseBlob,
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+}

@@ -1,0 +1,362 @@
+//! Where every row of the Blob service lives: placements and keys, byte for byte.
+//!
+//! Must never be built anywhere else: order and prefixes are what listings and purges rely on.
+//!
+//! ```text
+//! placement           key                                   row
+//! s                   A·account                             an account that has had containers
+//! a/account           b·C·K(container)                      container: incarnation, properties, lease
+//! a/account           b·H·K(container)                      name held after a deletion
+//! a/account           b·G·stamp                             intent: purge a deleted container
+//! c/account/container i·0                                   guard: present = deleted
+//! c/account/container i·B·K                                 current blob
+//! c/account/container i·U·K                                 staging area of a blob
+//! c/account/container i·S·staging·block id                  staged block
+//! c/account/container i·M·c·page                            block-list page
+//! c/account/container i·X·c·offset                          one extent of a content
+//! c/account/container i·D·c                                 small content, inline
+//! c/account/container i·G·stamp                             intent: free what a commit replaced
+//! ```
+//! `i` = incarnation (8 bytes), `c` and `staging` = 16 bytes, numbers big-endian, `K` = UTF-16BE and
+//! 0000. A generation of staged blocks is a fresh staging id, so dropping one is dropping its row.
+
+use zaffre_base::key::{push_name, push_prefix, split_name, successor};
+use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp};
+use zaffre_store::Placement;
+
+const CONTAINERS: &[u8] = b"bC";
+const HELD_NAMES: &[u8] = b"bH";
+const PURGES: &[u8] = b"bG";
+
+/// A run of keys: from `start` up to, and without, `end` (`None` = to the last key).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct KeyRange {
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Option<Vec<u8>>,
+}
+
+impl KeyRange {
+    fn under(prefix: Vec<u8>) -> Self {
+        let end = successor(&prefix);
+        Self { start: prefix, end }
+    }
+}
+
+/// The placement that lists the accounts known to the store.
+pub(crate) fn registry() -> Placement {
+    Placement::new(b"s".as_slice())
+}
+
+/// The row of one account in the registry.
+pub(crate) fn registered_account(account: &AccountName) -> Vec<u8> {
+    [b"A", account.as_str().as_bytes()].concat()
+}
+
+/// All accounts of the registry.
+pub(crate) fn registered_accounts() -> KeyRange {
+    KeyRange::under(b"A".to_vec())
+}
+
+/// The account a registry key names.
+pub(crate) fn account_of(key: &[u8]) -> Option<AccountName> {
+    let name = std::str::from_utf8(key.strip_prefix(b"A")?).ok()?;
+    AccountName::parse(name).ok()
+}
+
+/// The placement of an account's directory.
+pub(crate) fn directory(account: &AccountName) -> Placement {
+    Placement::new([b"a/", account.as_str().as_bytes()].concat())
+}
+
+/// The placement of a container's contents, shared by all its incarnations.
+pub(crate) fn inside(account: &AccountName, container: &ContainerName) -> Placement {
+    let (account, container) = (account.as_str().as_bytes(), container.as_str().as_bytes());
+    Placement::new([b"c/", account, b"/", container].concat())
+}
+
+fn named(tag: &[u8], name: &str) -> Vec<u8> {
+    let mut key = tag.to_vec();
+    push_name(&mut key, name);
+    key
+}
+
+/// The directory row of a container.
+pub(crate) fn container(name: &ContainerName) -> Vec<u8> {
+    named(CONTAINERS, name.as_str())
+}
+
+/// Directory rows whose names start with `prefix`.
+pub(crate) fn containers(prefix: &str) -> KeyRange {
+    let mut start = CONTAINERS.to_vec();
+    push_prefix(&mut start, prefix);
+    KeyRange::under(start)
+}
+
+/// Where a directory scan that starts at `name` begins.
+pub(crate) fn containers_from(name: &str) -> Vec<u8> {
+    named(CONTAINERS, name)
+}
+
+/// The container a directory key names.
+pub(crate) fn container_of(key: &[u8]) -> Option<ContainerName> {
+    let (name, rest) = split_name(key.strip_prefix(CONTAINERS)?)?;
+    if rest.is_empty() { ContainerName::parse(&name).ok() } else { None }
+}
+
+/// The row that keeps a deleted container's name from being used again at once.
+pub(crate) fn held_name(name: &ContainerName) -> Vec<u8> {
+    named(HELD_NAMES, name.as_str())
+}
+
+/// All held names of an account.
+pub(crate) fn held_names() -> KeyRange {
+    KeyRange::under(HELD_NAMES.to_vec())
+}
+
+/// The intent to purge the container whose deletion committed at `at`.
+pub(crate) fn purge(at: Stamp) -> Vec<u8> {
+    [PURGES, &at.0.to_be_bytes()].concat()
+}
+
+/// All purge intents of an account.
+pub(crate) fn purges() -> KeyRange {
+    KeyRange::under(PURGES.to_vec())
+}
+
+/// The keys of one incarnation of a container.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Keys(pub(crate) Incarnation);
+
+impl Keys {
+    fn tagged(self, tag: u8) -> Vec<u8> {
+        let mut key = Vec::with_capacity(48);
+        key.extend_from_slice(&self.0.0.to_be_bytes());
+        key.push(tag);
+        key
+    }
+
+    fn tagged_name(self, tag: u8, name: &str) -> Vec<u8> {
+        let mut key = self.tagged(tag);
+        push_name(&mut key, name);
+        key
+    }
+
+    fn tagged_id(self, tag: u8, id: u128) -> Vec<u8> {
+        let mut key = self.tagged(tag);
+        key.extend_from_slice(&id.to_be_bytes());
+        key
+    }
+
+    /// Everything of this incarnation, the guard included.
+    pub(crate) fn all(self) -> KeyRange {
+        KeyRange::under(self.0.0.to_be_bytes().to_vec())
+    }
+
+    /// Everything of this incarnation but its guard, which sorts first.
+    pub(crate) fn all_but_guard(self) -> KeyRange {
+        KeyRange { start: self.tagged(b'0' + 1), end: self.all().end }
+    }
+
+    pub(crate) fn guard(self) -> Vec<u8> {
+        self.tagged(b'0')
+    }
+
+    pub(crate) fn blob(self, name: &BlobName) -> Vec<u8> {
+        self.tagged_name(b'B', name.as_str())
+    }
+
+    pub(crate) fn staging(self, name: &BlobName) -> Vec<u8> {
+        self.tagged_name(b'U', name.as_str())
+    }
+
+    /// Current blobs.
+    pub(crate) fn blobs(self) -> NameSpace {
+        NameSpace(self.tagged(b'B'))
+    }
+
+    /// Staging areas.
+    pub(crate) fn stagings(self) -> NameSpace {
+        NameSpace(self.tagged(b'U'))
+    }
+
+    pub(crate) fn staged(self, staging: ContentId, block: &[u8]) -> Vec<u8> {
+        let mut key = self.tagged_id(b'S', staging.0);
+        key.extend_from_slice(block);
+        key
+    }
+
+    pub(crate) fn staged_blocks(self, staging: ContentId) -> KeyRange {
+        KeyRange::under(self.tagged_id(b'S', staging.0))
+    }
+
+    /// The block id a staged block's key ends with.
+    pub(crate) fn block_of(self, key: &[u8]) -> Option<&[u8]> {
+        key.get(self.tagged_id(b'S', 0).len()..)
+    }
+
+    pub(crate) fn page(self, content: ContentId, page: u32) -> Vec<u8> {
+        let mut key = self.tagged_id(b'M', content.0);
+        key.extend_from_slice(&page.to_be_bytes());
+        key
+    }
+
+    pub(crate) fn pages(self, content: ContentId) -> KeyRange {
+        KeyRange::under(self.tagged_id(b'M', content.0))
+    }
+
+    pub(crate) fn piece(self, content: ContentId, offset: u64) -> Vec<u8> {
+        let mut key = self.tagged_id(b'X', content.0);
+        key.extend_from_slice(&offset.to_be_bytes());
+        key
+    }
+
+    pub(crate) fn pieces(self, content: ContentId) -> KeyRange {
+        KeyRange::under(self.tagged_id(b'X', content.0))
+    }
+
+    /// Whether a row of this incarnation names extents.
+    pub(crate) fn names_extents(self, key: &[u8]) -> bool {
+        key.starts_with(&self.tagged(b'X'))
+    }
+
+    pub(crate) fn inline(self, content: ContentId) -> Vec<u8> {
+        self.tagged_id(b'D', content.0)
+    }
+
+    pub(crate) fn intent(self, at: Stamp) -> Vec<u8> {
+        let mut key = self.tagged(b'G');
+        key.extend_from_slice(&at.0.to_be_bytes());
+        key
+    }
+
+    pub(crate) fn intents(self) -> KeyRange {
+        KeyRange::under(self.tagged(b'G'))
+    }
+
+    /// The commit whose leftovers an intent is about.
+    pub(crate) fn intent_stamp(self, key: &[u8]) -> Option<Stamp> {
+        let stamp = key.strip_prefix(self.tagged(b'G').as_slice())?;
+        Some(Stamp(u64::from_be_bytes(stamp.try_into().ok()?)))
+    }
+}
+
+/// Rows of one kind that are ordered by name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NameSpace(Vec<u8>);
+
+impl NameSpace {
+    /// Names that start with `prefix`.
+    pub(crate) fn starting_with(&self, prefix: &str) -> KeyRange {
+        let mut start = self.0.clone();
+        push_prefix(&mut start, prefix);
+        KeyRange::under(start)
+    }
+
+    /// The first possible key of `name` or anything after it.
+    pub(crate) fn from(&self, name: &str) -> Vec<u8> {
+        named(&self.0, name)
+    }
+
+    /// The first possible key after every name that starts with `prefix`.
+    pub(crate) fn past(&self, prefix: &str) -> Option<Vec<u8>> {
+        self.starting_with(prefix).end
+    }
+
+    /// The name part of a key in this space.
+    pub(crate) fn name_of(&self, key: &[u8]) -> Option<String> {
+        let (name, rest) = split_name(key.strip_prefix(self.0.as_slice())?)?;
+        if rest.is_empty() { Some(name) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blob(name: &str) -> BlobName {
+        BlobName::parse(name).unwrap_or_else(|_| panic!("a legal name: {name}"))
+    }
+
+    #[test]
+    fn blobs_sort_by_utf16_units_and_come_back() {
+        let keys = Keys(Incarnation(7));
+        let names = ["A", "B", "a", "a/", "a/b", "a/c", "a0", "ab", "é", "\u{10000}", "\u{FFFD}"];
+        let rows: Vec<Vec<u8>> = names.iter().map(|n| keys.blob(&blob(n))).collect();
+        assert!(rows.is_sorted());
+        for (name, row) in names.iter().zip(&rows) {
+            assert_eq!(keys.blobs().name_of(row).as_deref(), Some(*name));
+            assert_eq!(keys.blobs().from(name), *row);
+        }
+    }
+
+    #[test]
+    fn prefixes_hold_exactly_their_names() {
+        let space = Keys(Incarnation(7)).blobs();
+        let range = space.starting_with("a/");
+        for (name, inside) in
+            [("a", false), ("a.", false), ("a/", true), ("a/z/z", true), ("a0", false)]
+        {
+            let key = space.from(name);
+            let within = key >= range.start && range.end.as_ref().is_some_and(|e| key < *e);
+            assert_eq!(within, inside, "{name}");
+        }
+        assert!(space.past("a/").is_some_and(|past| past <= space.from("a0")));
+    }
+
+    #[test]
+    fn kinds_and_incarnations_do_not_mix() {
+        let (old, new) = (Keys(Incarnation(7)), Keys(Incarnation(8)));
+        let all = old.all();
+        let c = ContentId(u128::MAX);
+        let rows = [
+            old.guard(),
+            old.blob(&blob("\u{FFFD}")),
+            old.inline(c),
+            old.intent(Stamp(u64::MAX)),
+            old.page(c, u32::MAX),
+            old.staged(c, &[0xFF; 64]),
+            old.staging(&blob("x")),
+            old.piece(c, u64::MAX),
+        ];
+        assert!(rows.is_sorted(), "guard first, then by tag");
+        for row in &rows {
+            assert!(*row >= all.start && all.end.as_ref().is_some_and(|end| row < end));
+            assert_eq!(*row >= old.all_but_guard().start, *row != old.guard());
+            assert!(*row < new.all().start);
+            assert_eq!(old.names_extents(row), *row == old.piece(c, u64::MAX));
+        }
+    }
+
+    #[test]
+    fn numbers_sort_by_value_and_come_back() {
+        let keys = Keys(Incarnation(7));
+        let c = ContentId(1);
+        for (a, b) in [(0, 1), (255, 256), (1 << 32, (1 << 32) + 1)] {
+            assert!(keys.piece(c, a) < keys.piece(c, b));
+            assert!(keys.intent(Stamp(a)) < keys.intent(Stamp(b)));
+            assert_eq!(keys.intent_stamp(&keys.intent(Stamp(a))), Some(Stamp(a)));
+        }
+        assert!(keys.page(c, 255) < keys.page(c, 256));
+        assert_eq!(keys.block_of(&keys.staged(c, b"id")), Some(&b"id"[..]));
+    }
+
+    #[test]
+    fn directory_rows() {
+        let name = ContainerName::parse("photos").unwrap_or_else(|_| panic!("legal"));
+        assert_eq!(container_of(&container(&name)), Some(name.clone()));
+        assert_eq!(container_of(&held_name(&name)), None);
+        let range = containers("pho");
+        let key = container(&name);
+        assert!(key >= range.start && range.end.is_some_and(|end| key < end));
+        let account = AccountName::parse("devstoreaccount1").unwrap_or_else(|_| panic!("legal"));
+        assert_eq!(account_of(&registered_account(&account)), Some(account.clone()));
+        assert_ne!(directory(&account), inside(&account, &name));
+    }
+
+    #[test]
+    fn the_longest_keys_fit() {
+        let keys = Keys(Incarnation(u64::MAX));
+        assert!(keys.blob(&blob(&"\u{10000}".repeat(512))).len() <= 2560);
+        assert!(keys.staged(ContentId(u128::MAX), &[0; 64]).len() <= 2560);
+    }
+}

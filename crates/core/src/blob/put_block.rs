@@ -1,0 +1,135 @@
+//! Put Block: stages a block; the blob itself stays as it is.
+
+use super::ByteStream;
+use super::admit;
+use super::content::claim::NewRows;
+use super::content::upload::{Expected, receive};
+use super::keys::Keys;
+use super::op::PutBlock;
+use super::records::{Content, Head, Record, StagedBlock, Staging};
+use super::replace::{LeftOver, retire};
+use super::reply::PutBlockReply;
+use super::site::{Site, alive, find};
+use crate::service::fresh_id;
+use crate::{Core, Error};
+use zaffre_auth::{Authorized, Grants};
+use zaffre_base::ContentId;
+use zaffre_domain::Refusal;
+use zaffre_domain::blob::block_list::{check_staging, is_block_id};
+use zaffre_domain::blob::sizes::{check_size, sizes};
+use zaffre_domain::lease::after_write;
+use zaffre_store::{Abort, Tx};
+
+/// Stages one block.
+pub async fn put_block(
+    core: &Core,
+    op: Authorized<PutBlock>,
+    body: ByteStream,
+) -> Result<PutBlockReply, Error> {
+    let (op, grants) = op.into_parts();
+    if !is_block_id(&op.block_id) {
+        return Err(Refusal::InvalidBlobOrBlock.into());
+    }
+    let limit = sizes(op.context.version).block;
+    check_size(op.length.unwrap_or(0), limit)?;
+    let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
+    let stage = Stage { op, grants, keys: site.keys, fresh: fresh_id()? };
+    stage.refuse_early(core, &site).await?;
+    let md5 = stage.op.expect.md5.is_some();
+    let expected = Expected { limit, length: stage.op.length, md5 };
+    let received = receive(core, &site, hold, body, expected).await?;
+    if let Err(mismatch) = stage.check_sums(received.md5, received.crc64) {
+        received.claim.give_up().await;
+        return Err(mismatch.into());
+    }
+    let (content, rows) = (received.content, received.rows);
+    let decide = move |tx: &mut Tx<'_>| stage.decide(tx, content, &rows);
+    received.claim.commit(decide).await?;
+    Ok(PutBlockReply { md5: received.md5, crc64: received.crc64 })
+}
+
+struct Stage {
+    op: PutBlock,
+    grants: Grants,
+    keys: Keys,
+    /// Names the staging area if this is its first block.
+    fresh: ContentId,
+}
+
+impl Stage {
+    /// Saves receiving a body that will be refused, unless its checksum must be looked at first.
+    async fn refuse_early(&self, core: &Core, site: &Site) -> Result<(), Error> {
+        if self.op.expect.md5.is_some() || self.op.expect.crc64.is_some() {
+            return Ok(());
+        }
+        let inside = core.store().meta.snapshot(&site.placement).await?;
+        let head = Head::peek(&inside, &self.keys.blob(&self.op.at.blob))?;
+        let (version, now) = (self.op.context.version, core.now(&inside));
+        Ok(admit::stage(head.as_ref(), self.op.lease, self.grants, version, now)?)
+    }
+
+    fn check_sums(&self, md5: Option<[u8; 16]>, crc64: [u8; 8]) -> Result<(), Refusal> {
+        match (self.op.expect.md5, md5) {
+            (Some(announced), Some(computed)) if announced != computed => {
+                return Err(Refusal::Md5Mismatch { announced, computed });
+            }
+            _ => {}
+        }
+        match self.op.expect.crc64 {
+            Some(announced) if announced != crc64 => {
+                Err(Refusal::Crc64Mismatch { announced, computed: crc64 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn decide(
+        &self,
+        tx: &mut Tx<'_>,
+        content: Content,
+        rows: &NewRows,
+    ) -> Result<((), LeftOver), Abort<Refusal>> {
+        alive(tx, self.keys)?;
+        let (stamp, now) = (tx.stamp(), tx.stamp().time());
+        let name = &self.op.at.blob;
+        let blob_key = self.keys.blob(name);
+        let head = Head::load(tx, &blob_key)?;
+        admit::stage(head.as_ref(), self.op.lease, self.grants, self.op.context.version, now)
+            .map_err(Abort::Fail)?;
+        if let Some(mut head) = head {
+            let lease = after_write(head.lease, now);
+            if lease != head.lease {
+                head.lease = lease;
+                head.store(tx, &blob_key)?;
+            }
+        }
+        let found = Staging::load(tx, &self.keys.staging(name))?;
+        let (current, expired) = match found {
+            Some(staging) if staging.has_expired(now) => (None, Some(staging)),
+            current => (current, None),
+        };
+        let mut staging = current.unwrap_or(Staging {
+            id: self.fresh,
+            count: 0,
+            id_length: u64::try_from(self.op.block_id.len()).unwrap_or(u64::MAX),
+            changed: stamp,
+            replaced: stamp,
+        });
+        let block_key = self.keys.staged(staging.id, &self.op.block_id);
+        let replaced = StagedBlock::load(tx, &block_key)?;
+        if replaced.is_none() {
+            staging.count += 1;
+        } else {
+            staging.replaced = stamp;
+        }
+        let id_length = current.and_then(|staging| usize::try_from(staging.id_length).ok());
+        check_staging(&self.op.block_id, id_length, staging.count).map_err(Abort::Fail)?;
+        staging.changed = stamp;
+        let left =
+            retire(tx, self.keys, name, replaced.map(|b| b.content), expired.as_ref(), None)?;
+        rows.write(tx)?;
+        StagedBlock { content }.store(tx, &block_key)?;
+        staging.store(tx, &self.keys.staging(name))?;
+        Ok(((), left))
+    }
+}

@@ -1,0 +1,178 @@
+//! The directory's rows: containers, held names, and containers waiting to be purged.
+
+use super::{Record, fields};
+use minicbor::{Decode, Encode};
+use std::collections::BTreeMap;
+use zaffre_base::{ETag, Incarnation, Stamp, Timestamp};
+use zaffre_domain::blob::{AccessPolicy, PublicAccess};
+use zaffre_domain::conditions::Validators;
+use zaffre_domain::lease::Lease;
+
+/// A container that exists.
+#[derive(Clone, PartialEq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct Container {
+    /// Prefixes every key inside; the commit that created the container.
+    #[cbor(n(0), with = "fields")]
+    pub(crate) incarnation: Incarnation,
+    /// The commit that made this state.
+    #[cbor(n(1), with = "fields")]
+    pub(crate) written: Stamp,
+    #[n(2)]
+    pub(crate) metadata: BTreeMap<String, String>,
+    #[n(3)]
+    access: Access,
+    #[n(4)]
+    policies: Vec<Policy>,
+    #[cbor(n(5), with = "fields")]
+    pub(crate) lease: Lease,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(index_only)]
+enum Access {
+    #[n(0)]
+    Private,
+    #[n(1)]
+    Blob,
+    #[n(2)]
+    Container,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+struct Policy {
+    #[n(0)]
+    id: String,
+    #[cbor(n(1), with = "fields", has_nil)]
+    start: Option<Timestamp>,
+    #[cbor(n(2), with = "fields", has_nil)]
+    expiry: Option<Timestamp>,
+    #[n(3)]
+    permission: Option<String>,
+}
+
+impl Record for Container {
+    const WHAT: &'static str = "container";
+}
+
+impl Container {
+    /// A private container that is new at `written`.
+    pub(crate) fn new(written: Stamp) -> Self {
+        Self {
+            incarnation: Incarnation(written.0),
+            written,
+            metadata: BTreeMap::new(),
+            access: Access::Private,
+            policies: Vec::new(),
+            lease: Lease::default(),
+        }
+    }
+
+    pub(crate) fn access(&self) -> PublicAccess {
+        match self.access {
+            Access::Private => PublicAccess::Private,
+            Access::Blob => PublicAccess::Blob,
+            Access::Container => PublicAccess::Container,
+        }
+    }
+
+    pub(crate) fn set_access(&mut self, access: PublicAccess) {
+        self.access = match access {
+            PublicAccess::Private => Access::Private,
+            PublicAccess::Blob => Access::Blob,
+            PublicAccess::Container => Access::Container,
+        };
+    }
+
+    pub(crate) fn policies(&self) -> Vec<AccessPolicy> {
+        let policy = |p: &Policy| AccessPolicy {
+            id: p.id.clone(),
+            start: p.start,
+            expiry: p.expiry,
+            permission: p.permission.clone(),
+        };
+        self.policies.iter().map(policy).collect()
+    }
+
+    pub(crate) fn set_policies(&mut self, policies: &[AccessPolicy]) {
+        let policy = |p: &AccessPolicy| Policy {
+            id: p.id.clone(),
+            start: p.start,
+            expiry: p.expiry,
+            permission: p.permission.clone(),
+        };
+        self.policies = policies.iter().map(policy).collect();
+    }
+
+    /// What conditions are compared with.
+    pub(crate) fn validators(&self) -> Validators {
+        Validators { etag: ETag(self.written), last_modified: self.written.time() }
+    }
+}
+
+/// A name that must not be used again yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct HeldName {
+    #[cbor(n(0), with = "fields")]
+    pub(crate) until: Timestamp,
+}
+
+impl Record for HeldName {
+    const WHAT: &'static str = "held container name";
+}
+
+/// A deleted container whose contents are still to be removed.
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct Purge {
+    #[n(0)]
+    pub(crate) container: String,
+    #[cbor(n(1), with = "fields")]
+    pub(crate) incarnation: Incarnation,
+}
+
+impl Record for Purge {
+    const WHAT: &'static str = "purge intent";
+}
+
+/// Marks a deleted incarnation; what it holds is for people who look at the rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct Guard {
+    #[cbor(n(0), with = "fields")]
+    pub(crate) set: Stamp,
+}
+
+impl Record for Guard {
+    const WHAT: &'static str = "guard";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip() {
+        let mut container = Container::new(Stamp(7));
+        container.metadata.insert("a".to_owned(), "b".to_owned());
+        for access in [PublicAccess::Private, PublicAccess::Blob, PublicAccess::Container] {
+            container.set_access(access);
+            assert_eq!(container.access(), access);
+        }
+        let policies = vec![
+            AccessPolicy { id: "all".to_owned(), start: None, expiry: None, permission: None },
+            AccessPolicy {
+                id: "two".to_owned(),
+                start: Some(Timestamp(1)),
+                expiry: Some(Timestamp(2)),
+                permission: Some("rwd".to_owned()),
+            },
+        ];
+        container.set_policies(&policies);
+        let back = Container::from_bytes(&container.to_bytes()).ok();
+        assert_eq!(back.as_ref(), Some(&container));
+        assert_eq!(back.map(|c| c.policies()), Some(policies));
+    }
+}

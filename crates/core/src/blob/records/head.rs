@@ -1,0 +1,163 @@
+//! The head of a blob: everything about it but its bytes.
+
+use super::{Content, Record, fields};
+use minicbor::{Decode, Encode};
+use std::collections::BTreeMap;
+use zaffre_base::{ETag, Stamp, Timestamp};
+use zaffre_domain::blob::{HttpProperties, Metadata};
+use zaffre_domain::conditions::Validators;
+use zaffre_domain::lease::Lease;
+
+/// The current state of a block blob.
+#[derive(Clone, PartialEq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct Head {
+    /// The commit that made this state; ETag and Last-Modified come from it.
+    #[cbor(n(0), with = "fields")]
+    pub(crate) written: Stamp,
+    /// When the blob was first created; overwriting keeps it.
+    #[cbor(n(1), with = "fields")]
+    pub(crate) created: Timestamp,
+    #[n(2)]
+    pub(crate) content: Content,
+    #[n(3)]
+    properties: StoredProperties,
+    #[n(4)]
+    pub(crate) metadata: BTreeMap<String, String>,
+    #[cbor(n(5), with = "fields")]
+    pub(crate) lease: Lease,
+    #[n(6)]
+    pub(crate) tier: Option<Tier>,
+    #[n(7)]
+    kind: Kind,
+}
+
+/// An access tier that was set by name.
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
+pub(crate) struct Tier {
+    #[n(0)]
+    pub(crate) name: String,
+    #[cbor(n(1), with = "fields")]
+    pub(crate) since: Timestamp,
+}
+
+/// What kind of blob it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(index_only)]
+enum Kind {
+    #[n(0)]
+    Block,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+struct StoredProperties {
+    #[n(0)]
+    content_type: Option<String>,
+    #[n(1)]
+    content_encoding: Option<String>,
+    #[n(2)]
+    content_language: Option<String>,
+    #[n(3)]
+    content_disposition: Option<String>,
+    #[n(4)]
+    cache_control: Option<String>,
+    #[cbor(n(5), with = "fields", has_nil)]
+    content_md5: Option<[u8; 16]>,
+}
+
+impl From<HttpProperties> for StoredProperties {
+    fn from(p: HttpProperties) -> Self {
+        Self {
+            content_type: p.content_type,
+            content_encoding: p.content_encoding,
+            content_language: p.content_language,
+            content_disposition: p.content_disposition,
+            cache_control: p.cache_control,
+            content_md5: p.content_md5,
+        }
+    }
+}
+
+impl From<StoredProperties> for HttpProperties {
+    fn from(p: StoredProperties) -> Self {
+        Self {
+            content_type: p.content_type,
+            content_encoding: p.content_encoding,
+            content_language: p.content_language,
+            content_disposition: p.content_disposition,
+            cache_control: p.cache_control,
+            content_md5: p.content_md5,
+        }
+    }
+}
+
+impl Record for Head {
+    const WHAT: &'static str = "blob head";
+}
+
+impl Head {
+    /// A block blob that is new at `written`.
+    pub(crate) fn block_blob(written: Stamp, content: Content) -> Self {
+        Self {
+            written,
+            created: written.time(),
+            content,
+            properties: HttpProperties::default().into(),
+            metadata: Metadata::new(),
+            lease: Lease::default(),
+            tier: None,
+            kind: Kind::Block,
+        }
+    }
+
+    pub(crate) fn properties(&self) -> HttpProperties {
+        self.properties.clone().into()
+    }
+
+    pub(crate) fn set_properties(&mut self, properties: HttpProperties) {
+        self.properties = properties.into();
+    }
+
+    /// What conditions are compared with.
+    pub(crate) fn validators(&self) -> Validators {
+        Validators { etag: ETag(self.written), last_modified: self.written.time() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shape;
+    use super::*;
+    use zaffre_base::{ContentId, Guid};
+
+    #[test]
+    fn round_trip() {
+        let content = Content {
+            id: ContentId(u128::MAX - 1),
+            length: u64::MAX,
+            shape: Shape::Pieces { size: u32::MAX },
+        };
+        let mut head = Head::block_blob(Stamp(7), content);
+        assert_eq!(Head::from_bytes(&head.to_bytes()).ok().as_ref(), Some(&head));
+        head.set_properties(HttpProperties {
+            content_type: Some("text/plain".to_owned()),
+            content_encoding: Some("gzip".to_owned()),
+            content_language: Some("de".to_owned()),
+            content_disposition: Some("inline".to_owned()),
+            cache_control: Some("no-store".to_owned()),
+            content_md5: Some([9; 16]),
+        });
+        head.metadata.insert("Name".to_owned(), "value".to_owned());
+        head.tier = Some(Tier { name: "Cool".to_owned(), since: Timestamp(5) });
+        head.lease = Lease {
+            id: Some(Guid(3)),
+            seconds: Some(15),
+            expires: Some(Timestamp(9)),
+            breaks: Some(Timestamp(8)),
+        };
+        let back = Head::from_bytes(&head.to_bytes()).ok();
+        assert_eq!(back.as_ref(), Some(&head));
+        assert_eq!(back.map(|h| h.properties()), Some(head.properties()));
+    }
+}

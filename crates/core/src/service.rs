@@ -1,0 +1,156 @@
+//! `Core`: the store, the options and the list of places where background work waits.
+//!
+//! Must never start anything by itself: `spawn_background` does, when it is called.
+
+use crate::Error;
+use crate::background::Pending;
+use crate::blob::replace::LeftOver;
+use crate::blob::site::Site;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use zaffre_base::{ContentId, Timestamp};
+use zaffre_domain::Refusal;
+use zaffre_store::{Abort, Placement, Snapshot, Store, StoreError, TransactError, Tx};
+
+/// The services on one store. Clones share it.
+#[derive(Clone)]
+pub struct Core(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    options: CoreOptions,
+    pending: Pending,
+}
+
+/// What an operator may choose.
+#[derive(Clone, Debug)]
+pub struct CoreOptions {
+    /// How long the name of a deleted container stays blocked.
+    pub container_delete_delay: Duration,
+    /// How often the background looks through everything, for staged blocks that have expired and
+    /// work that no running request has announced.
+    pub full_sweep_every: Duration,
+}
+
+impl Default for CoreOptions {
+    fn default() -> Self {
+        Self {
+            container_delete_delay: Duration::from_secs(30),
+            full_sweep_every: Duration::from_hours(1),
+        }
+    }
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+impl Core {
+    /// The services on `store`; starts nothing.
+    pub fn new(store: Store, options: CoreOptions) -> Self {
+        Self(Arc::new(Inner { store, options, pending: Pending::default() }))
+    }
+
+    /// The store beneath.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &CoreOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn pending(&self) -> &Pending {
+        &self.0.pending
+    }
+
+    /// The instant a read happens: never before what it sees was committed.
+    pub(crate) fn now(&self, seen: &Snapshot) -> Timestamp {
+        self.store().clock.now().max(seen.stamp().time())
+    }
+
+    /// Runs a body to its end even if the caller goes away meanwhile, so that what depends on its
+    /// outcome is always done.
+    pub(crate) async fn transact<T, B>(&self, at: &Placement, body: B) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        B: FnMut(&mut Tx<'_>) -> Result<T, Abort<Refusal>> + Send + 'static,
+    {
+        let (meta, at) = (self.store().meta.clone(), at.clone());
+        detached(async move { meta.transact(&at, body).await.map_err(Error::from) }).await
+    }
+
+    /// [`Core::transact`] inside a container; what the commit leaves behind is announced.
+    pub(crate) async fn commit<T, B>(&self, site: &Site, body: B) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        B: FnMut(&mut Tx<'_>) -> Result<(T, LeftOver), Abort<Refusal>> + Send + 'static,
+    {
+        let (core, site) = (self.clone(), site.clone());
+        detached(async move {
+            let (value, left) = core.store().meta.transact(&site.placement, body).await?;
+            core.announce(&site, left);
+            Ok(value)
+        })
+        .await
+    }
+
+    /// Tells the background what a commit left behind.
+    pub(crate) fn announce(&self, site: &Site, left: LeftOver) {
+        if left == LeftOver::Work {
+            self.pending().mark(site);
+        }
+    }
+}
+
+/// Runs `work` as its own task and waits for it; dropping the wait does not stop the work.
+pub(crate) async fn detached<T, F>(work: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(stopped) => match stopped.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::Store(StoreError::Closed)),
+        },
+    }
+}
+
+/// Runs `work` on a thread where it may block.
+pub(crate) async fn blocking<T, F>(work: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, Error> + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(stopped) => match stopped.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::Store(StoreError::Closed)),
+        },
+    }
+}
+
+/// Whether a failed transaction surely wrote nothing.
+pub(crate) fn surely_nothing_written<E>(error: &TransactError<E>) -> bool {
+    match error {
+        TransactError::Body(_) => true,
+        TransactError::Store(error) => {
+            !matches!(error, StoreError::Unknown | StoreError::Poisoned | StoreError::Closed)
+        }
+    }
+}
+
+/// A new id for a content or a staging area. Drawn before a transaction: bodies are deterministic.
+pub(crate) fn fresh_id() -> Result<ContentId, StoreError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::io("drawing an id", std::io::Error::other(error)))?;
+    Ok(ContentId(u128::from_be_bytes(bytes)))
+}
