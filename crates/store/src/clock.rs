@@ -2,6 +2,7 @@
 //!
 //! The only file that reads the machine's clocks. `now` never goes backwards, whatever the wall
 //! clock does; `wall` is the real time, for the date-skew check of signatures alone.
+#![allow(clippy::disallowed_methods, reason = "the one home of the clock")]
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -3,7 +3,8 @@
 //! ```text
 //! LOCK        held by the one process that uses the directory
 //! FORMAT      two lines of text: what this is, and the format version with its checksum
-//! meta.redb   all metadata
+//! meta.redb   the tree: all metadata up to the last checkpoint
+//! journal.0/1 the commits since then
 //! segments/   all larger bytes
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 use crate::disk::{Disk, OpenMode};
 use crate::error::StoreError;
+use crate::meta::JOURNALS;
 use std::io;
 use std::sync::Arc;
 use zaffre_base::checksum::crc32c;
@@ -118,7 +120,7 @@ fn refuse_foreign(names: &[String]) -> Result<(), OpenError> {
     if names.iter().any(|n| n == META) {
         return Err(OpenError::Damaged(format!("{FORMAT} is missing beside {META}")));
     }
-    let ours = ["LOCK", FORMAT_NEW, META_NEW];
+    let ours = ["LOCK", FORMAT_NEW, META_NEW, JOURNALS[0], JOURNALS[1]];
     match names.iter().find(|n| !ours.contains(&n.as_str())) {
         Some(foreign) => Err(OpenError::Foreign(foreign.clone())),
         None => Ok(()),

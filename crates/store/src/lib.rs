@@ -10,11 +10,11 @@ pub mod extents;
 pub mod meta;
 pub mod pins;
 pub mod poison;
-// mod store; (waits for Extents::open)
+mod store;
 mod sync;
 
 pub use clock::Clock;
 pub use directory::OpenError;
 pub use error::StoreError;
 pub use meta::{Abort, Interrupt, Meta, Placement, Row, Snapshot, TransactError, Tx};
-// pub use store::{Store, StoreOptions};
+pub use store::{Store, StoreOptions};

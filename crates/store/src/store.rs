@@ -7,16 +7,20 @@ use crate::directory::{self, Lock, OpenError};
 use crate::disk::{Disk, MemDisk, OpenMode};
 use crate::error::StoreError;
 use crate::extents::{ExtentOptions, Extents};
-use crate::meta::{Meta, RedbEngine, Strict, StrictOptions};
+use crate::meta::{self, Embedded, EmbeddedOptions, Meta, Strict, StrictOptions};
 use crate::pins::Pins;
 use crate::poison::Poison;
 use std::sync::Arc;
+
+const MIB: usize = 1024 * 1024;
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// Memory for cached metadata pages.
     pub cache_bytes: usize,
+    /// Memory for rows that are not in the tree yet; a checkpoint follows when it is used up.
+    pub memory_bytes: usize,
     /// How segments are laid out.
     pub extents: ExtentOptions,
     /// The clock to use; by default one that starts at the machine's time.
@@ -25,7 +29,12 @@ pub struct StoreOptions {
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { cache_bytes: 32 * 1024 * 1024, extents: ExtentOptions::default(), clock: None }
+        Self {
+            cache_bytes: 16 * MIB,
+            memory_bytes: 4 * MIB,
+            extents: ExtentOptions::default(),
+            clock: None,
+        }
     }
 }
 
@@ -60,7 +69,11 @@ impl Store {
         let file = disk
             .open(directory::META, OpenMode::Existing)
             .map_err(|e| StoreError::io("opening the metadata", e))?;
-        let engine = RedbEngine::open(file, options.cache_bytes, clock.clone(), poison.clone())?;
+        let memory = EmbeddedOptions {
+            cache_bytes: options.cache_bytes,
+            memory_bytes: options.memory_bytes,
+        };
+        let engine = Embedded::open(&*disk, file, memory, clock.clone(), poison.clone())?;
         let extents = Extents::open(disk, options.extents.clone(), poison.clone())?;
         let meta = Meta::new(Arc::new(engine));
         Ok(Self { meta, extents, pins: Pins::default(), clock, poison, _lock: lock })
@@ -88,13 +101,9 @@ impl Store {
     }
 }
 
-/// Makes an empty metadata file; its engine's thread has ended when this returns.
 fn create_meta(disk: &dyn Disk, name: &str, clock: &Clock) -> Result<(), OpenError> {
-    const CREATING_CACHE: usize = 1024 * 1024;
-    let file =
-        disk.open(name, OpenMode::New).map_err(|e| StoreError::io("creating the metadata", e))?;
-    let engine =
-        RedbEngine::open(Arc::clone(&file), CREATING_CACHE, clock.clone(), Poison::new())?;
-    drop(engine);
-    Ok(file.sync().map_err(|e| StoreError::io("creating the metadata", e))?)
+    let fail = |e| StoreError::io("creating the metadata", e);
+    let file = disk.open(name, OpenMode::New).map_err(fail)?;
+    meta::create(disk, Arc::clone(&file), clock)?;
+    Ok(file.sync().map_err(fail)?)
 }

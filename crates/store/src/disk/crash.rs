@@ -199,7 +199,8 @@ impl CrashDisk {
         };
         let inodes =
             old.inodes.iter().map(|inode| inode.after_crash(survival, &mut random)).collect();
-        let state = State { inodes, names: names.clone(), durable_names: names, ..State::default() };
+        let state =
+            State { inodes, names: names.clone(), durable_names: names, ..State::default() };
         Self { state: Arc::new(Mutex::new(state)), locked: Arc::default() }
     }
 
@@ -380,4 +381,3 @@ impl Random {
         self.below(one_in) == 0
     }
 }
-

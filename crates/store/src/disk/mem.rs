@@ -59,8 +59,7 @@ impl Sparse {
 
     pub(crate) fn write(&mut self, offset: u64, data: &[u8]) {
         for (page, start, from, step) in pieces(offset, data.len()) {
-            let bytes =
-                self.pages.entry(page).or_insert_with(|| vec![0; PAGE].into_boxed_slice());
+            let bytes = self.pages.entry(page).or_insert_with(|| vec![0; PAGE].into_boxed_slice());
             bytes[start..start + step].copy_from_slice(&data[from..from + step]);
         }
         self.len = self.len.max(offset + data.len() as u64);
@@ -118,10 +117,7 @@ impl MemDisk {
 }
 
 /// The names directly in `dir`, without it.
-pub(crate) fn names_in<'a>(
-    names: impl Iterator<Item = &'a String>,
-    dir: &str,
-) -> Vec<String> {
+pub(crate) fn names_in<'a>(names: impl Iterator<Item = &'a String>, dir: &str) -> Vec<String> {
     let prefix = if dir.is_empty() { String::new() } else { format!("{dir}/") };
     names
         .filter_map(|name| name.strip_prefix(&prefix))

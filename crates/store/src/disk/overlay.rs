@@ -89,9 +89,9 @@ impl File for OverlayFile {
             let stop = end.min((at / PAGE + 1) * PAGE);
             let bytes = self.page(&state, at / PAGE)?;
             let from = usize::try_from(at % PAGE).unwrap_or(0);
-            let step = usize::try_from(stop - at).unwrap_or(0);
+            let length = usize::try_from(stop - at).unwrap_or(0);
             let target = usize::try_from(at - offset).unwrap_or(0);
-            out[target..target + step].copy_from_slice(&bytes[from..from + step]);
+            out[target..target + length].copy_from_slice(&bytes[from..from + length]);
             at = stop;
         }
         Ok(())

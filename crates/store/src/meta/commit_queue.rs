@@ -69,6 +69,13 @@ impl<T> CommitQueue<T> {
         Some(state.items.drain(..count).collect())
     }
 
+    /// Takes up to `most` of the items that are there now; `None` if there are none.
+    pub fn take_now(&self, most: usize) -> Option<Vec<T>> {
+        let mut state = self.state();
+        let count = state.items.len().min(most);
+        (count > 0).then(|| state.items.drain(..count).collect())
+    }
+
     /// Takes no more items; those waiting are still taken.
     pub fn close(&self) {
         self.state().closed = true;

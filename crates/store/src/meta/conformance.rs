@@ -99,8 +99,8 @@ async fn model(meta: Meta, seed: u64) {
                         Step::Delete(key) => tx.delete(key)?,
                     }
                 }
-                let seen = tx.scan(&range.0, range.1.as_deref(), range.2)?;
-                assert_eq!(seen, want, "scan inside the transaction");
+                let found = tx.scan(&range.0, range.1.as_deref(), range.2)?;
+                assert_eq!(found, want, "scan inside the transaction");
                 if refuse { Err(Abort::Fail("refused")) } else { Ok(tx.stamp()) }
             })
             .await;
@@ -163,16 +163,16 @@ async fn limits_hold(meta: Meta) {
     type Breaker = fn(&mut super::Tx<'_>) -> Result<(), Abort<()>>;
     let breakers: [(&str, Breaker); 5] = [
         ("key", |tx| Ok(tx.put(&[1; limits::KEY_BYTES + 1], b"")?)),
-        ("value", |tx| Ok(tx.put(b"k", &[1; limits::VALUE_BYTES + 1])?)),
-        ("writes", |tx| {
-            (0..=limits::WRITES).try_for_each(|i| Ok(tx.put(&i.to_be_bytes(), b"")?))
-        }),
+        ("value", |tx| Ok(tx.put(b"k", &vec![1; limits::VALUE_BYTES + 1])?)),
+        ("writes", |tx| (0..=limits::WRITES).try_for_each(|i| Ok(tx.put(&i.to_be_bytes(), b"")?))),
         ("bytes", |tx| {
-            let value = [1; limits::VALUE_BYTES];
+            let value = vec![1; limits::VALUE_BYTES];
             (0..=limits::WRITE_BYTES / limits::VALUE_BYTES)
                 .try_for_each(|i| Ok(tx.put(&i.to_be_bytes(), &value)?))
         }),
-        ("reads", |tx| (0..=limits::READS).try_for_each(|_| tx.get(b"k").map(drop).map_err(Abort::from))),
+        ("reads", |tx| {
+            (0..=limits::READS).try_for_each(|_| tx.get(b"k").map(drop).map_err(Abort::from))
+        }),
     ];
     let at = place(1);
     for (name, breaker) in breakers {
@@ -202,9 +202,9 @@ async fn hot_key(meta: Meta) {
             let at = place(0);
             for _ in 0..50 {
                 let added = meta.transact(&at, |tx| {
-                    let old = tx.get(b"n")?.map_or(0, |v| {
-                        u64::from_le_bytes(v.try_into().expect("eight bytes"))
-                    });
+                    let old = tx
+                        .get(b"n")?
+                        .map_or(0, |v| u64::from_le_bytes(v.try_into().expect("eight bytes")));
                     Ok::<_, Abort<()>>(tx.put(b"n", &(old + 1).to_le_bytes())?)
                 });
                 added.await.expect("added");
@@ -302,5 +302,5 @@ macro_rules! conformance {
     };
 }
 
-conformance!(redb, crate::meta::redb_engine::testing::in_memory);
+conformance!(embedded, crate::meta::embedded::testing::in_memory);
 conformance!(strict, crate::meta::strict::testing::hostile);

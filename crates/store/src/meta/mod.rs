@@ -5,12 +5,17 @@
 mod commit_queue;
 #[cfg(test)]
 mod conformance;
+mod embedded;
 mod engine;
+mod frame;
+mod journal;
+mod layers;
+mod memtable;
 mod placement;
 mod redb_backend;
-mod redb_engine;
 mod row;
 mod strict;
+mod tree;
 mod tx;
 
 pub use commit_queue::{CommitQueue, Refused};
@@ -20,7 +25,8 @@ pub use row::Row;
 pub use strict::{Strict, StrictOptions};
 pub use tx::{Abort, Interrupt, TransactError, Tx};
 
-pub(crate) use redb_engine::RedbEngine;
+pub(crate) use embedded::{Embedded, EmbeddedOptions, create};
+pub(crate) use journal::NAMES as JOURNALS;
 
 /// Limits that every engine fits and `Tx` enforces.
 pub mod limits {

@@ -31,7 +31,11 @@ pub(crate) fn unseal<'a>(full_key: &[u8], stored: &'a [u8]) -> Result<&'a [u8], 
     let damaged =
         || StoreError::corrupt(format!("metadata row {} fails its checksum", show(full_key)));
     let (value, crc) = stored.split_last_chunk::<SEAL_BYTES>().ok_or_else(damaged)?;
-    if crc32c_of([full_key, value]) == u32::from_le_bytes(*crc) { Ok(value) } else { Err(damaged()) }
+    if crc32c_of([full_key, value]) == u32::from_le_bytes(*crc) {
+        Ok(value)
+    } else {
+        Err(damaged())
+    }
 }
 
 /// A key for a message: printable and short.

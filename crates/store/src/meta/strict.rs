@@ -74,8 +74,12 @@ impl Strict {
         stamp: Stamp,
         body: &mut Body,
     ) -> (Verdict, Overlay) {
-        let view =
-            StrictSnapshot { rows: Arc::clone(rows), stamp, taken: None, clock: self.clock.clone() };
+        let view = StrictSnapshot {
+            rows: Arc::clone(rows),
+            stamp,
+            taken: None,
+            clock: self.clock.clone(),
+        };
         let mut tx = Tx::new(&view, at, stamp);
         let verdict = body(&mut tx);
         (verdict, tx.into_writes())
