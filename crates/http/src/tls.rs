@@ -3,10 +3,10 @@
 //! Must never read a file itself, nor show a key or a password in an error.
 
 use p12_keystore::{KeyStore, Pkcs12ImportPolicy};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use rustls::ServerConfig;
 use rustls::crypto;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::fmt;
 use std::sync::Arc;
 

@@ -86,7 +86,7 @@ impl Source {
                 Ok(accounts) => (accounts, true),
                 Err(error) => {
                     terminal::warn(&format!(
-                        "{} of {VARIABLE}; the development account is used instead",
+                        "{VARIABLE}: {}; the development account is used instead",
                         explain(error, "entry")
                     ));
                     (Accounts::development(), false)
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn config_files() {
-        let good = "# mine\n\nacc1 = a2V5, a2V5Mg==\n  acc2=a2V5==\n";
+        let good = "# mine\n\nacc1 = a2V5, a2V5Mg==\n  acc2=a2V5Mg==\n";
         for (text, want) in [
             (good, Ok(vec!["acc1".to_owned(), "acc2".to_owned()])),
             ("", Err(AccountsError::Empty)),

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod args;
+mod capped;
 mod certificate;
 mod failure;
 mod log;

@@ -4,6 +4,7 @@
 
 use crate::accounts::Source;
 use crate::args::Args;
+use crate::capped::CappedDisk;
 use crate::failure::Failure;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
@@ -16,10 +17,11 @@ use std::time::Duration;
 use tokio::runtime;
 use zaffre_auth::Accounts;
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
+use zaffre_base::limits::MIB;
 use zaffre_blob::{AccountsHandle, BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
 use zaffre_http::{Alarms, Listener, ServerOptions};
-use zaffre_store::disk::RealDisk;
+use zaffre_store::disk::{Disk, MemDisk, RealDisk};
 use zaffre_store::{Store, StoreOptions};
 
 /// Serves until a signal comes.
@@ -83,11 +85,15 @@ fn server_options(args: &Args, core: &Core) -> ServerOptions {
 
 fn open_store(args: &Args) -> Result<Store, Failure> {
     let failed = |reason: String| Failure::Data { path: args.location.clone(), reason };
-    if args.in_memory {
-        return Store::in_memory().map_err(|error| failed(error.to_string()));
-    }
-    let disk = RealDisk::create(&args.location).map_err(|error| failed(advice(&error)))?;
-    Store::open(Arc::new(disk), &StoreOptions::default()).map_err(|error| failed(error.to_string()))
+    let disk: Arc<dyn Disk> = match args.extent_memory_limit {
+        Some(megabytes) => Arc::new(CappedDisk::new(megabytes.saturating_mul(MIB))),
+        None if args.in_memory => Arc::new(MemDisk::new()),
+        None => {
+            let made = RealDisk::create(&args.location);
+            Arc::new(made.map_err(|error| failed(advice(&error)))?)
+        }
+    };
+    Store::open(disk, &StoreOptions::default()).map_err(|error| failed(error.to_string()))
 }
 
 fn advice(error: &io::Error) -> String {

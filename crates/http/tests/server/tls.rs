@@ -68,3 +68,19 @@ fn bad_certificates_say_why() {
     }
     assert!(tls::from_pfx(b"no pfx", "x").is_err());
 }
+
+#[test]
+fn pfx_files_open_with_their_password() {
+    let made = generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+    let key = p12_keystore::PrivateKey::from_der(made.signing_key.serialized_der());
+    let cert = p12_keystore::Certificate::from_der(made.cert.der()).expect("a certificate");
+    let chain = p12_keystore::PrivateKeyChain::new(vec![1], key.expect("a key"), [cert]);
+    let mut store = p12_keystore::KeyStore::new();
+    store.add_entry("mine", p12_keystore::KeyStoreEntry::PrivateKeyChain(chain));
+    let file = store.writer("open").write().expect("a PFX");
+    assert!(tls::from_pfx(&file, "open").is_ok());
+    for password in ["", "shut"] {
+        let error = tls::from_pfx(&file, password).expect_err("refused");
+        assert_eq!(error.to_string(), "the PFX file cannot be opened with this password");
+    }
+}
