@@ -173,7 +173,8 @@ async fn connection<S: Service>(
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(timeouts.head)
+        // hyper's time for a head begins with the wait for its first byte.
+        .header_read_timeout(timeouts.idle + timeouts.head)
         .max_headers(REQUEST_HEADERS)
         .max_header_size(REQUEST_HEAD_BYTES)
         .max_buf_size(CONNECTION_BUFFER)

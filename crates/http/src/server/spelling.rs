@@ -33,6 +33,8 @@ pub(super) async fn extensions(names: &[String]) -> Extensions {
         .preserve_header_case(true)
         .max_headers(REQUEST_HEADERS)
         .keep_alive(false)
+        // The request ends before it is answered; that must not count as the client's leaving.
+        .half_close(true)
         .serve_connection(TokioIo::new(memory), keep)
         .await;
     if let Err(error) = parsed {

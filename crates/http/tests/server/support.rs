@@ -85,7 +85,7 @@ pub(crate) struct Running {
 /// Short limits, so that tests of them are quick.
 pub(crate) fn short() -> Timeouts {
     Timeouts {
-        head: Duration::from_millis(500),
+        head: Duration::from_millis(300),
         idle: Duration::from_secs(1),
         body_stall: Duration::from_millis(300),
         write_stall: Duration::from_millis(500),
