@@ -51,6 +51,7 @@ SUITES = (
     Suite("article", "venv", ("suites/article",), 40),
     Suite("races", "venv", ("suites/races",), 8),
     Suite("kill", "venv", ("suites/kill",), 2),
+    Suite("wire", "venv", ("suites/wire",), 35),
     Suite("bad-input", "venv", ("suites/bad_input",), 120),
     Suite("cli", "venv", ("suites/cli",), 25),
 )
@@ -206,6 +207,8 @@ def main() -> int:
     if unknown:
         parser.error(f"no such suite: {', '.join(sorted(unknown))}")
     binary = options.binary or str(ROOT / "target" / "release" / "zaffre")
+    if Path(binary).exists():
+        binary = str(Path(binary).resolve())
     if not os.access(binary.split()[0], os.X_OK):
         raise SystemExit(f"{binary} is not there; run: cargo build --release")
     seed = os.environ.get("ZAFFRE_TEST_SEED") or str(random.SystemRandom().randrange(1 << 32))

@@ -225,11 +225,17 @@ class Client:
 
 
 def raw_exchange(
-    host: str, port: int, data: bytes, *, timeout: float = 10.0, half_close: bool = False
+    host: str,
+    port: int,
+    data: bytes,
+    *,
+    timeout: float = 10.0,
+    linger: float = 0.03,
+    half_close: bool = False,
 ) -> tuple[list[Reply], bool]:
     """Sends bytes as they are; returns every response that came back and whether EOF followed.
 
-    Waits until the server closes, or until it has been silent for a moment after an answer.
+    Waits until the server closes, or until it has been silent for `linger` after an answer.
     """
     with socket.create_connection((host, port), timeout=timeout) as sock:
         try:
@@ -241,7 +247,9 @@ def raw_exchange(
         received, closed = b"", False
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
-            sock.settimeout(0.4 if parse_responses(received)[0] else timeout)
+            replies = [r for r in parse_responses(received)[0] if r.status != 100]
+            closing = any(r.headers.get("connection") == "close" for r in replies)
+            sock.settimeout(timeout if closing or not replies else linger)
             try:
                 chunk = sock.recv(65536)
             except TimeoutError:
