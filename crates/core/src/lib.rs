@@ -8,4 +8,4 @@ mod error;
 mod service;
 
 pub use error::Error;
-pub use service::{Core, CoreOptions};
+pub use service::{Core, CoreOptions, Layout};

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
+use zaffre_store::extents::MAX_EXTENT;
+use zaffre_store::meta::limits;
 use zaffre_store::{Abort, Placement, Snapshot, Store, StoreError, TransactError, Tx};
 
 /// The services on one store. Clones share it.
@@ -31,6 +33,26 @@ pub struct CoreOptions {
     /// How often the background looks through everything, for staged blocks that have expired and
     /// work that no running request has announced.
     pub full_sweep_every: Duration,
+    /// How content is laid out; what is stored keeps the layout it was written with.
+    pub layout: Layout,
+}
+
+/// How new content is cut up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Content of at most so many bytes is kept in the metadata: one sync instead of two.
+    pub inline_bytes: usize,
+    /// Bytes in every extent of a content but the last, at most 4 MiB. Each upload buffers one, and
+    /// two more are on their way to the disk.
+    pub piece_bytes: u32,
+    /// Extent rows that a deciding transaction writes itself; more are written before it.
+    pub pieces_per_commit: usize,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { inline_bytes: 8 * 1024, piece_bytes: 1024 * 1024, pieces_per_commit: 256 }
+    }
 }
 
 impl Default for CoreOptions {
@@ -38,6 +60,7 @@ impl Default for CoreOptions {
         Self {
             container_delete_delay: Duration::from_secs(30),
             full_sweep_every: Duration::from_hours(1),
+            layout: Layout::default(),
         }
     }
 }
@@ -50,7 +73,12 @@ impl std::fmt::Debug for Core {
 
 impl Core {
     /// The services on `store`; starts nothing.
-    pub fn new(store: Store, options: CoreOptions) -> Self {
+    pub fn new(store: Store, mut options: CoreOptions) -> Self {
+        let layout = &mut options.layout;
+        let largest = u32::try_from(MAX_EXTENT).unwrap_or(u32::MAX);
+        layout.piece_bytes = layout.piece_bytes.clamp(1, largest);
+        layout.inline_bytes = layout.inline_bytes.min(limits::VALUE_BYTES / 2);
+        layout.pieces_per_commit = layout.pieces_per_commit.clamp(1, limits::WRITES / 2);
         Self(Arc::new(Inner { store, options, pending: Pending::default() }))
     }
 

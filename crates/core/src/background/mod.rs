@@ -8,6 +8,7 @@ mod full;
 mod pending;
 pub(crate) mod purge;
 mod retire;
+mod upkeep;
 
 pub(crate) use pending::Pending;
 
@@ -15,7 +16,7 @@ use crate::{Core, Error};
 use pending::Taken;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// How long blocked work rests before it is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -42,11 +43,12 @@ pub struct Swept {
 
 /// The running background; stops when dropped.
 #[derive(Debug)]
-pub struct Background(JoinHandle<()>);
+pub struct Background(JoinSet<()>);
 
-impl Drop for Background {
-    fn drop(&mut self) {
-        self.0.abort();
+impl Background {
+    /// Stops and waits until nothing of it runs any more, so that the store can be closed.
+    pub async fn stop(mut self) {
+        self.0.shutdown().await;
     }
 }
 
@@ -54,8 +56,12 @@ impl Core {
     /// Starts the background. It stops when what is returned is dropped; what it was doing then is
     /// taken up again by the next start.
     pub fn spawn_background(&self) -> Background {
+        let mut tasks = JoinSet::new();
         let core = self.clone();
-        Background(tokio::spawn(async move { run(&core).await }))
+        tasks.spawn(async move { run(&core).await });
+        let core = self.clone();
+        tasks.spawn(async move { upkeep::run(&core).await });
+        Background(tasks)
     }
 
     /// One whole pass: looks through everything and does what can be done now.

@@ -27,20 +27,24 @@ pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress,
         let inside = core.store().meta.snapshot(&site.placement).await?;
         let rows = inside.scan(&start, range.end.as_deref(), INTENTS)?;
         drop(inside);
+        let mut batch = free::Batch::new(core, site);
         for row in &rows {
             let at = site.keys.intent_stamp(&row.key);
             let at = at.ok_or_else(|| StoreError::corrupt("the key of an intent"))?;
             let intent = Intent::from_bytes(&row.value)?;
-            if may_start(core, site, at, &intent, &blocked) {
-                free_one(core, site, intent).await?;
-                free::single(core, site, vec![row.key.clone()]).await?;
-            } else {
+            if !may_start(core, site, at, &intent, &blocked) {
                 progress = Progress::Blocked;
                 if let Intent::Retired(retired) = intent {
                     blocked.insert(retired.blob);
                 }
+            } else if let Some(content) = bytes_alone(&intent) {
+                batch.add_with(content, row.key.clone()).await?;
+            } else {
+                free_one(core, site, intent).await?;
+                free::single(core, site, vec![row.key.clone()]).await?;
             }
         }
+        batch.flush().await?;
         match rows.last() {
             Some(last) if rows.len() == INTENTS => start = [last.key.as_slice(), &[0]].concat(),
             _ => return Ok(progress),
@@ -62,6 +66,18 @@ fn may_start(
             let ids = [content.map(|content| content.id), *staging];
             !blocked.contains(blob) && ids.into_iter().flatten().all(free)
         }
+    }
+}
+
+/// The content of an intent that is about nothing else; many such are freed by one commit.
+fn bytes_alone(intent: &Intent) -> Option<Content> {
+    match intent {
+        Intent::Retired(Retired { content: Some(content), staging: None, .. })
+            if !matches!(content.shape, Shape::Blocks { .. }) =>
+        {
+            Some(*content)
+        }
+        _ => None,
     }
 }
 

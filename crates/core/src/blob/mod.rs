@@ -41,6 +41,7 @@ pub use delete_container::delete_container;
 pub(crate) use delete_container::set_guard;
 pub use get_blob::get_blob;
 pub use get_block_list::get_block_list;
+pub use keys::names_extents;
 pub use lease::{lease_blob, lease_container};
 pub use list_blobs::list_blobs;
 pub use list_containers::list_containers;

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::fmt::Debug;
+use std::sync::OnceLock;
 use std::time::Duration;
 use zaffre_auth::{
     Accounts, Authorized, Claim, Guarded, RequestFacts, authenticate, authorize, sign,
@@ -55,10 +56,19 @@ pub fn broken(bytes: impl Into<Bytes>) -> ByteStream {
     Box::pin(stream::iter([Ok(bytes.into()), Err(StreamError::Broken)]))
 }
 
-/// Bytes that differ from one seed and one offset to another.
+/// Bytes that differ from one offset to another and from one seed, their first byte, to another.
 pub fn pattern(length: usize, seed: u8) -> Vec<u8> {
-    let rows = (0..=252_u8).cycle();
-    rows.flat_map(|row| (0..=250_u8).map(move |i| i ^ row ^ seed)).take(length).collect()
+    static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
+    let table = TABLE
+        .get_or_init(|| (0..=252_u8).flat_map(|row| (0..=250_u8).map(move |i| i ^ row)).collect());
+    let mut bytes = Vec::with_capacity(length + table.len());
+    bytes.push(seed);
+    bytes.extend_from_slice(&table[usize::from(seed) * 247..]);
+    while bytes.len() < length {
+        bytes.extend_from_slice(table);
+    }
+    bytes.truncate(length);
+    bytes
 }
 
 pub async fn read(mut stream: ByteStream) -> Result<Vec<u8>, StreamError> {

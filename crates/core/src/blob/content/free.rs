@@ -55,12 +55,14 @@ pub(crate) struct Batch<'a> {
     core: &'a Core,
     site: &'a Site,
     waiting: Vec<Content>,
+    /// Rows that go along: intents that are done once the contents are freed.
+    along: Vec<Vec<u8>>,
     rows: usize,
 }
 
 impl<'a> Batch<'a> {
     pub(crate) fn new(core: &'a Core, site: &'a Site) -> Self {
-        Self { core, site, waiting: Vec::new(), rows: 0 }
+        Self { core, site, waiting: Vec::new(), along: Vec::new(), rows: 0 }
     }
 
     /// Frees a content, now or with the next ones. Lists of blocks are the caller's to look into.
@@ -85,12 +87,20 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// Frees a content and deletes the row that said so.
+    pub(crate) async fn add_with(&mut self, content: Content, row: Vec<u8>) -> Result<(), Error> {
+        self.add(content).await?;
+        self.along.push(row);
+        if self.along.len() >= ROWS_PER_STEP { self.flush().await } else { Ok(()) }
+    }
+
     /// Frees what was added and still waits.
     pub(crate) async fn flush(&mut self) -> Result<(), Error> {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && self.along.is_empty() {
             return Ok(());
         }
         let contents = std::mem::take(&mut self.waiting);
+        let along = std::mem::take(&mut self.along);
         self.rows = 0;
         step(self.core, self.site, move |tx, site| {
             let mut rows = Vec::new();
@@ -101,6 +111,9 @@ impl<'a> Batch<'a> {
                     let range = site.keys.pieces(content.id);
                     rows.extend(tx.scan(&range.start, range.end.as_deref(), ROWS_PER_STEP)?);
                 }
+            }
+            for row in &along {
+                tx.delete(row)?;
             }
             delete(tx, site, &rows)
         })

@@ -4,12 +4,13 @@
 //! Must never leave bytes behind: whatever no committed row names is released, also when the client
 //! goes away in the middle.
 
+use super::IN_FLIGHT;
 use super::claim::{Claim, KeyValue, NewRows};
 use super::unclaimed::Unclaimed;
-use super::{IN_FLIGHT, INLINE_MAX, PIECE, PIECES_PER_COMMIT};
 use crate::blob::records::{Content, Shape};
 use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
+use crate::service::Layout;
 use crate::{Core, Error};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -71,6 +72,7 @@ struct Sums {
 /// A body on its way in.
 struct Intake {
     claim: Claim,
+    layout: Layout,
     open: Arc<WriteGuard>,
     buffer: BytesMut,
     /// Where the buffer starts in the body.
@@ -84,6 +86,7 @@ impl Intake {
     fn begin(core: &Core, site: &Site, hold: ContentPin) -> Result<Self, Error> {
         Ok(Self {
             claim: Claim::begin(core, site, hold)?,
+            layout: core.options().layout,
             open: Arc::new(core.store().extents.begin_write()),
             buffer: BytesMut::new(),
             offset: 0,
@@ -113,7 +116,7 @@ impl Intake {
     }
 
     async fn take(&mut self, mut chunk: Bytes) -> Result<(), Error> {
-        let piece = usize::try_from(PIECE).unwrap_or(usize::MAX);
+        let piece = usize::try_from(self.layout.piece_bytes).unwrap_or(usize::MAX);
         while !chunk.is_empty() {
             let room = piece - self.buffer.len();
             self.buffer.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
@@ -129,7 +132,7 @@ impl Intake {
         while self.writing.len() >= IN_FLIGHT {
             self.wait_for_one().await?;
         }
-        if self.written.len() >= PIECES_PER_COMMIT {
+        if self.written.len() >= self.layout.pieces_per_commit {
             self.write_rows_ahead().await?;
         }
         let payload = self.buffer.split().freeze();
@@ -177,7 +180,7 @@ impl Intake {
     async fn finish(mut self, sums: Sums) -> Result<Received, Error> {
         let content = self.claim.content;
         let keys = self.claim.site.keys;
-        if self.offset == 0 && self.buffer.len() <= INLINE_MAX {
+        if self.offset == 0 && self.buffer.len() <= self.layout.inline_bytes {
             let (shape, rows) = match self.buffer.len() {
                 0 => (Shape::Empty, Vec::new()),
                 _ => (Shape::Inline, vec![(keys.inline(content), self.buffer.to_vec())]),
@@ -188,7 +191,8 @@ impl Intake {
             Ok(()) => {
                 let (rows, unclaimed) = self.take_rows();
                 self.claim.unclaimed = unclaimed;
-                Ok(self.received(&sums, Shape::Pieces { size: PIECE }, rows))
+                let shape = Shape::Pieces { size: self.layout.piece_bytes };
+                Ok(self.received(&sums, shape, rows))
             }
             Err(error) => {
                 self.give_up().await;
