@@ -45,6 +45,11 @@ pub fn parse(host: &str, raw_path: &str, always_path_style: bool) -> Result<Addr
         None => (label, false),
     };
     let path = percent::decode(rest).ok_or_else(ApiError::url_failed_to_parse)?;
+    // An encoded slash never ends the container's name: no two readers may see two containers.
+    let first = rest.split(['/', '\\']).next().and_then(percent::decode).unwrap_or_default();
+    if first.contains(['/', '\\']) {
+        return Err(ApiError::invalid_resource_name());
+    }
     // Azure's front end and every emulator so far read a backslash as a slash.
     let path = path.replace('\\', "/");
     Ok(Address { account, secondary, path_style, path })
@@ -124,6 +129,9 @@ mod tests {
             ("/acct/c/a%20b", "acct path c/a b"),
             ("/acct/c/a+b", "acct path c/a+b"),
             ("/acct/c/a%2Fb", "acct path c/a/b"),
+            ("/acct/c%2Fa", "InvalidResourceName"),
+            ("/acct/c%5Ca/b", "InvalidResourceName"),
+            ("/acct%2Fc/b", "acct/c path b"),
             ("/acct/c/a%252Fb", "acct path c/a%2Fb"),
             ("/acct/c/a\\b%5Cc", "acct path c/a/b/c"),
             ("/acct/c//b/", "acct path c//b/"),

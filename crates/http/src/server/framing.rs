@@ -24,6 +24,7 @@ pub(crate) struct Framing {
     state: State,
     line: Vec<u8>,
     notes: HeadNotes,
+    /// How many headers give a length, and what they say.
     lengths: usize,
     length: u64,
     chunked: bool,
@@ -124,6 +125,8 @@ impl Framing {
                 None => return State::Lost,
             }
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            // Anything but one plain `chunked` may be read in more than one way.
+            self.lengths += if value.eq_ignore_ascii_case(b"chunked") { 1 } else { 2 };
             self.chunked = true;
         } else if let Some(name) = metadata_name(name) {
             self.notes.metadata_names.push(name);
@@ -136,7 +139,7 @@ impl Framing {
         let chunked = mem::take(&mut self.chunked);
         let length = mem::take(&mut self.length);
         let lengths = mem::take(&mut self.lengths);
-        notes.ambiguous = lengths > 1 || (lengths == 1 && chunked);
+        notes.ambiguous = lengths > 1;
         seen(notes);
         match length {
             _ if chunked => State::ChunkSize,
@@ -201,6 +204,7 @@ mod tests {
                 "PUT / HTTP/1.1\r\nX-MS-Meta-MyKey: a\r\nx-ms-meta-other: b\r\nx-ms-met: c\r\n\r\n",
                 vec![notes(false, &["MyKey", "other"])],
             ),
+            ("PUT / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", vec![notes(true, &[])]),
             ("PUT / HTTP/1.1\r\nContent-Length: -1\r\n\r\nGET / HTTP/1.1\r\n\r\n", vec![]),
         ] {
             for step in [1, 3, bytes.len()] {

@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
             return Err(self.error("There are multiple root elements."));
         }
         self.depth += 1;
-        for (count, attribute) in tag.attributes().with_checks(false).enumerate() {
+        for (count, attribute) in tag.attributes().enumerate() {
             if attribute.is_err() || count >= XML_ATTRIBUTES {
                 return Err(self.error("Bad attribute."));
             }
@@ -260,7 +260,12 @@ mod tests {
     #[test]
     fn documents() {
         let deep = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
-        let many = |n: usize| format!("<a {}/>", "x='' ".repeat(n));
+        let many = |n: usize| {
+            format!(
+                "<a{}/>",
+                (0..n).fold(String::new(), |all, i| all + " x" + &i.to_string() + "=''")
+            )
+        };
         let big = format!("<a>{}</a>", "x".repeat(XML_TEXT_BYTES + 1));
         for (document, want) in [
             ("\u{FEFF}<?xml version='1.0' encoding='utf-8'?>\r\n<a>x</a>\n", "<a>x</>"),
@@ -272,6 +277,7 @@ mod tests {
             (&deep(9), "The document nests too deeply."),
             (&many(16), "<a></>"),
             (&many(17), "Bad attribute."),
+            ("<a x='1' x='2'/>", "Bad attribute."),
             (&big, "Too much text in one element."),
             ("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "A DTD is not allowed."),
             ("<a>&x;</a>", "Unknown entity."),

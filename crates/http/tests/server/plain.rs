@@ -101,6 +101,9 @@ async fn ambiguous_lengths_are_refused() {
         "Content-Length: 3, 3\r\n",
         "Content-Length: +3\r\n",
         "Transfer-Encoding: gzip\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked, chunked\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n",
         "X: a\r\n b\r\n",
     ] {
         let mut client = server.connect().await;
