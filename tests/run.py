@@ -53,7 +53,7 @@ SUITES = (
     Suite("kill", "venv", ("suites/kill",), 2),
     Suite("wire", "venv", ("suites/wire",), 35),
     Suite("bad-input", "venv", ("suites/bad_input",), 120),
-    Suite("cli", "venv", ("suites/cli",), 25),
+    Suite("cli", "venv+node", ("suites/cli",), 50),
 )
 
 
@@ -142,9 +142,11 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         return [str(python), str(TESTS / "serve.py"), str(binary), "--test",
                 "--test-reporter=junit", f"--test-reporter-destination={report}",
                 *sorted(str(p) for p in folder.glob("*.test.mjs"))], folder  # fmt: skip
+    if suite.needs == "venv+node":
+        node()
     if suite.needs == "rclone" and shutil.which("rclone") is None:
         apt("rclone")
-    year = suite.needs.partition("-")[2]
+    year = suite.needs.removeprefix("venv-") if suite.needs.startswith("venv-") else ""
     python = venv(f"requirements-{year}.txt" if year else "requirements.txt",
                   f"venv-{year}" if year else "venv")  # fmt: skip
     return [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header",

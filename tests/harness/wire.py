@@ -18,6 +18,7 @@ from .signing import DEV_ACCOUNT, DEV_KEY, http_date, shared_key, shared_key_lit
 
 VERSION = "2025-05-05"
 TIMEOUT_SECONDS = 60.0
+EARLY_ANSWER_BYTES = 1024 * 1024
 
 
 @dataclass
@@ -163,7 +164,12 @@ class Client:
                     connection.putheader("Host", self.host_header)
                 for name, value in sent.items():
                     connection.putheader(name, value)
-                connection.endheaders(body or None)
+                try:
+                    connection.endheaders(body or None)
+                except (BrokenPipeError, ConnectionResetError):
+                    # A refusal may come before the body was taken; then it is there to be read.
+                    if len(body) < EARLY_ANSWER_BYTES:
+                        raise
                 answer = connection.getresponse()
                 data = answer.read()
                 break

@@ -29,7 +29,7 @@ ROWS = [
     ("coding after chunked", HEAD + b"{good}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
      (400, 501), True),
     ("chunked twice", HEAD + b"{good}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
-     b"\r\n0\r\n\r\n", (400, 501), True),
+     b"\r\n0\r\n\r\n", (400, 411, 501), True),
     ("xchunked", HEAD + b"{good}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", (400, 501), True),
     ("folded header", GET + b"x-a: one\r\n two\r\n\r\n", (400,), True),
     ("folded first header", b"GET {path} HTTP/1.1\r\n Host: {host}\r\n\r\n", (400,), True),
@@ -60,8 +60,6 @@ ROWS = [
     ("chunk without end", HEAD + b"{good}Transfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n",
      (400, 411), True),
     ("no length at all", HEAD + b"{good}\r\n", (411,), False),
-    ("5 TiB announced", HEAD + b"{good}Content-Length: 5497558138880\r\n\r\nx", (413,), True),
-    ("one byte over 5000 MiB", HEAD + b"{good}Content-Length: 5242880001\r\n\r\nx", (413,), True),
     ("expectation unknown", HEAD + b"{good}Expect: miracles\r\nContent-Length: 0\r\n\r\n",
      (201, 400, 417), False),
     ("duplicate authorization", GET + b"Authorization: SharedKey a:b\r\n"

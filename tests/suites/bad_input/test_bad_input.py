@@ -187,16 +187,26 @@ def test_framing(server, client, box, row):
     assert server.alive()
 
 
-def test_oversized_block_is_refused_before_its_body(server, client, box):
-    path = f"{client.prefix}/{box}/huge"
-    query = "comp=block&blockid=YWFhYQ%3D%3D"
-    size = 4000 * MIB + 1
-    headers = client.signed_headers("PUT", path, query, {}, length=size)
-    lines = [f"PUT {path}?{query} HTTP/1.1", f"Host: {server.host}"]
-    lines += [f"{n}: {v}" for n, v in headers.items()]
-    data = ("\r\n".join(lines) + "\r\n\r\n").encode()
-    replies, _ = raw_exchange(server.host, server.port, data)
+@pytest.mark.parametrize(
+    ("query", "version", "size"),
+    [
+        ("", "2025-05-05", 5000 * MIB + 1),
+        ("", "2025-05-05", 5 * MIB * MIB),
+        ("", "2018-03-28", 256 * MIB + 1),
+        ("", "2015-04-05", 64 * MIB + 1),
+        ("comp=block&blockid=YWFhYQ%3D%3D", "2025-05-05", 4000 * MIB + 1),
+        ("comp=block&blockid=YWFhYQ%3D%3D", "2018-03-28", 100 * MIB + 1),
+        ("comp=block&blockid=YWFhYQ%3D%3D", "2015-04-05", 4 * MIB + 1),
+    ],
+)
+def test_oversized_body_is_refused_before_it_is_sent(server, client, box, query, version, size):
+    target = f"{client.prefix}/{box}/huge"
+    given = {"x-ms-blob-type": "BlockBlob", "x-ms-version": version}
+    url = target + (f"?{query}" if query else "")
+    data = build(client, "PUT", url, given, length=size)
+    replies, closed = raw_exchange(server.host, server.port, data, linger=1)
     replies[0].expect(413, "RequestBodyTooLarge")
+    assert closed, "the body that was announced must not be taken for a request"
 
 
 @pytest.mark.parametrize("sent", [0, 1, 50, 99])

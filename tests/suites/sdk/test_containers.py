@@ -181,7 +181,7 @@ def test_container_lease_life(box, refused):
     lease.release()
     assert box.get_container_properties().lease.state == "available"
     with refused(412, "LeaseNotPresentWithContainerOperation"):
-        box.delete_container(lease=lease)
+        box.delete_container(lease="11111111-2222-3333-4444-555555555555")
     infinite = box.acquire_lease(-1)
     assert box.get_container_properties().lease.duration == "infinite"
     box.delete_container(lease=infinite)
