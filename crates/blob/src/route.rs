@@ -158,5 +158,4 @@ fn put_blob(fields: &Fields<'_>, from_url: bool) -> Result<Kind, ApiError> {
 }
 
 #[cfg(test)]
-#[path = "route_tests.rs"]
 mod tests;

@@ -79,5 +79,4 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
 }
 
 #[cfg(test)]
-#[path = "blob_tests.rs"]
 mod tests;
