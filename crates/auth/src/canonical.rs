@@ -108,7 +108,7 @@ pub(crate) fn path_forms(facts: &RequestFacts<'_>) -> Vec<String> {
     let account = facts.account;
     let path = if facts.raw_path.is_empty() { "/" } else { facts.raw_path };
     let mut forms = vec![format!("/{account}{path}")];
-    if facts.path_style && facts.secondary {
+    if facts.path_style {
         let stripped = path.strip_prefix(&format!("/{account}-secondary"));
         forms.extend(stripped.map(|rest| format!("/{account}/{account}{rest}")));
     }
@@ -186,11 +186,14 @@ mod tests {
     #[test]
     fn collation_orders_as_the_service() {
         let sorted = [
+            "x-ms-meta-a!b",
+            "x-ms-meta-a#b",
             "x-ms-meta-a.b",
             "x-ms-meta-a_b",
             "x-ms-meta-a1",
             "x-ms-meta-aa",
             "x-ms-meta-ab",
+            "x-ms-meta-a'b",
             "x-ms-meta-a-b",
             "x-ms-meta-abc",
             "x-ms-meta-ab-c",

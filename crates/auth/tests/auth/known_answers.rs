@@ -107,6 +107,7 @@ fn sdk_tokens_are_let_in() {
         let want = if title.starts_with("account") { "AccountSAS" } else { "ServiceSAS" };
         assert_eq!(claim.scheme(), want, "{title}");
         assert_eq!(claim.needs_container_access(), title.contains("policy"), "{title}");
+        assert!(!claim.is_anonymous());
     }
 }
 
@@ -265,6 +266,49 @@ fn forms_that_sdks_disagree_about() {
         let request = base.clone().header("Authorization", &authorization);
         assert_eq!(request.authenticate().map(|c| c.scheme()), Ok("SharedKey"), "{string}");
     }
+}
+
+/// A string signed by hand is let in for exactly one of the two versions.
+#[test]
+fn rules_that_changed_with_a_version() {
+    let base = Request::new("PUT", "/cont/x").header("x-ms-date", DATE);
+    let empty = base.clone().header("x-ms-meta-a", "");
+    let length = base.clone().header("Content-Length", "0");
+    let tail = |length: &str, headers: &str| {
+        let headers = format!("x-ms-date:{DATE}\n{headers}");
+        format!("PUT\n\n\n{length}\n\n\n\n\n\n\n\n\n{headers}/{ACCOUNT}/cont/x")
+    };
+    let lite = format!("PUT\n\n\n\nx-ms-date:{DATE}\n/{ACCOUNT}/cont/x");
+    for (request, string, before, from, holds_from) in [
+        (&empty, tail("", "x-ms-meta-a:\n"), "2015-12-11", "2016-05-31", true),
+        (&empty, tail("", ""), "2015-12-11", "2016-05-31", false),
+        (&length, tail("", ""), "2014-02-14", "2015-02-21", true),
+        (&length, tail("0", ""), "2014-02-14", "2015-02-21", false),
+        (&base, tail("", ""), "2009-07-17", "2009-09-19", true),
+        (&base, lite, "2009-07-17", "2009-09-19", false),
+    ] {
+        let signature = hmac_of(&crate::fixture::key(), &string);
+        let mut request =
+            request.clone().header("Authorization", &format!("SharedKey {ACCOUNT}:{signature}"));
+        for (version, want) in [(before, !holds_from), (from, holds_from)] {
+            request.version = ApiVersion::parse(version).expect("a version");
+            assert_eq!(request.authenticate().is_ok(), want, "{version} {string}");
+        }
+    }
+}
+
+/// Only a path-style URL names the account; elsewhere such a segment is a container.
+#[test]
+fn secondary_is_stripped_from_the_account_alone() {
+    let mut request = Request::new("GET", "/devstoreaccount1-secondary/cont").dated();
+    let string = format!(
+        "GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:{DATE}\nx-ms-version:2026-10-06\n/{ACCOUNT}/{ACCOUNT}/cont"
+    );
+    let authorization = format!("SharedKey {ACCOUNT}:{}", hmac_of(&crate::fixture::key(), &string));
+    request = request.header("Authorization", &authorization);
+    assert!(request.authenticate().is_ok());
+    request.path_style = false;
+    assert!(request.authenticate().is_err());
 }
 
 /// Computed here, apart from the code under test.
