@@ -2,7 +2,7 @@
 //!
 //! Data only: which refusal becomes which code is decided in `refusal`. Three texts are our own
 //! because Azure's are not known: MutuallyExclusiveQueryParameters, APINotImplemented, and the
-//! one number that BlockCountExceedsLimit names.
+//! one number that BlockCountExceedsLimit names. MemoryExtentStoreAtSizeLimit is Azurite's.
 
 use hyper::StatusCode;
 
@@ -203,6 +203,8 @@ codes! {
     MD5_MISMATCH = BAD_REQUEST "Md5Mismatch":
         "The MD5 value specified in the request did not match with the MD5 value calculated \
          by the server."
+    MEMORY_EXTENT_STORE_AT_SIZE_LIMIT = CONFLICT "MemoryExtentStoreAtSizeLimit":
+        "There is no space left to store the content of this request."
     METADATA_TOO_LARGE = BAD_REQUEST "MetadataTooLarge":
         "The metadata specified exceeds the maximum permissible limit."
     MISSING_CONTENT_LENGTH_HEADER = LENGTH_REQUIRED "MissingContentLengthHeader":

@@ -164,6 +164,11 @@ impl ApiError {
         Self::from(codes::SERVER_BUSY).header("retry-after", "1")
     }
 
+    /// No space for more bytes, in memory or on the disk. Not a 5xx: trying again will not help.
+    pub fn no_space() -> Self {
+        codes::MEMORY_EXTENT_STORE_AT_SIZE_LIMIT.into()
+    }
+
     /// An operation of the real service that is not built here.
     pub fn not_implemented() -> Self {
         codes::API_NOT_IMPLEMENTED.into()
