@@ -6,11 +6,11 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 /// Something that must answer, and the Debian package that brings it.
-struct Need {
+pub(crate) struct Need {
     /// A command that ends well if the need is met.
-    probe: &'static [&'static str],
-    package: &'static str,
-    reason: &'static str,
+    pub(crate) probe: &'static [&'static str],
+    pub(crate) package: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 const NEEDS: [Need; 5] = [
@@ -32,10 +32,15 @@ const NEEDS: [Need; 5] = [
 /// The release whose package versions we test with.
 const RELEASE: &str = "bookworm";
 
-/// Sees to it that everything is there, or says what to run.
+/// Sees to it that everything tests need is there, or says what to run.
 pub(crate) fn ensure() -> Result<(), String> {
     components()?;
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !answers(need.probe)).collect();
+    ensure_these(&NEEDS)
+}
+
+/// Sees to it that these are there, or says what to run.
+pub(crate) fn ensure_these(needs: &[Need]) -> Result<(), String> {
+    let missing: Vec<&Need> = needs.iter().filter(|need| !answers(need.probe)).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -56,6 +61,8 @@ pub(crate) fn ensure() -> Result<(), String> {
         let status = Command::new(words.next().unwrap_or_default())
             .args(words)
             .env("DEBIAN_FRONTEND", "noninteractive")
+            // Installed to be run by us: a package must not start its service by itself.
+            .env("RUNLEVEL", "1")
             .status();
         if !status.is_ok_and(|status| status.success()) {
             return Err(format!("`{line}` failed"));

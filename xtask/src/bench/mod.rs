@@ -2,167 +2,116 @@
 //!
 //! Must never write down a figure that this run did not measure.
 
-mod blob;
-mod store;
+mod document;
+mod line;
+mod peers;
 
+use crate::needs::{self, Need};
 use crate::step::Program;
 use crate::{Outcome, root};
-use std::fs;
+use line::Line;
 use std::time::Duration;
 
-/// Where the results are kept.
-const DOCUMENT: &str = "docs/benchmarks.md";
-
-/// One comparison.
-#[derive(Clone, PartialEq, Debug)]
-struct Row {
-    name: String,
-    /// In operations (or bytes) per second, as the name says: more is better.
-    ours: f64,
-    peer: f64,
-    /// The least ratio of ours to the peer's that we accept.
-    bar: f64,
-}
-
-impl Row {
-    fn ratio(&self) -> f64 {
-        self.ours / self.peer
-    }
-
-    fn passes(&self) -> bool {
-        self.ratio() >= self.bar
-    }
-}
-
-/// A group of comparisons: its name, what it compares with, how to measure it.
+/// A group of comparisons and what it needs.
 struct Bench {
     name: &'static str,
-    peer: &'static str,
-    measure: fn() -> Result<Vec<Row>, String>,
+    peers: &'static str,
+    package: &'static str,
+    /// Its own name in each package: cargo puts all examples into one folder.
+    example: &'static str,
+    needs: &'static [Need],
+    /// What must be there besides Debian's packages; gives the arguments behind the data folder.
+    prepare: fn() -> Result<Vec<String>, String>,
 }
 
+const FIO: Need =
+    Need { probe: &["fio", "--version"], package: "fio", reason: "the bare disk to compare with" };
+const NGINX: Need = Need {
+    probe: &["/usr/sbin/nginx", "-v"],
+    package: "nginx-light",
+    reason: "a fast file server to compare with",
+};
+const NPM: Need =
+    Need { probe: &["npm", "--version"], package: "npm", reason: "brings Azurite and its Node" };
+
 const BENCHES: [Bench; 2] = [
-    Bench { name: "store", peer: store::PEER, measure: store::measure },
-    Bench { name: "blob", peer: blob::PEER, measure: blob::measure },
+    Bench {
+        name: "store",
+        peers: "the bare disk",
+        package: "zaffre-store",
+        example: "store_bench",
+        needs: &[FIO],
+        prepare: || Ok(Vec::new()),
+    },
+    Bench {
+        name: "blob",
+        peers: "Azurite, nginx, a bare hyper server and the bare disk",
+        package: "zaffre",
+        example: "blob_bench",
+        needs: &[FIO, NGINX, NPM],
+        prepare: server_and_peers,
+    },
 ];
 
-/// `bench [name]`.
+/// `bench [name] [--quick]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
+    let quick = words.contains(&"--quick");
+    let names: Vec<&str> = words.iter().filter(|word| **word != "--quick").copied().collect();
     let known = || BENCHES.map(|bench| bench.name).join(", ");
-    let wanted = match words {
+    let wanted = match names[..] {
         [] => None,
-        [name] if BENCHES.iter().any(|bench| bench.name == *name) => Some(*name),
-        other => return Err(format!("no bench `{}`; there are: {}", other.join(" "), known())),
+        [name] if BENCHES.iter().any(|bench| bench.name == name) => Some(name),
+        _ => return Err(format!("no bench `{}`; there are: {}", names.join(" "), known())),
     };
     let mut clean = true;
     for bench in BENCHES.iter().filter(|bench| wanted.is_none_or(|name| name == bench.name)) {
-        let rows = (bench.measure)()?;
-        let table = table(&rows);
-        println!("\n{} against {}\n\n{table}", bench.name, bench.peer);
-        write_section(bench, &table)?;
-        clean &= rows.iter().all(Row::passes);
+        let lines = measure(bench, quick)?;
+        let table = line::table(&lines);
+        println!("\n{} against {}\n\n{table}", bench.name, bench.peers);
+        if quick {
+            println!("a quick run proves little: the document stays as it is");
+        } else {
+            document::write(bench.name, &table)?;
+        }
+        clean &= lines.iter().all(|line| line.passes() != Some(false));
     }
     Ok(clean)
 }
 
-/// Runs `cargo run --release -p <package> --example bench` and reads its rows: lines of
-/// `row<TAB>name<TAB>ours<TAB>peer<TAB>bar`.
-fn from_program(package: &str, example: &str) -> Result<Vec<Row>, String> {
-    let source = format!("crates/{}/examples/{example}.rs", package.trim_start_matches("zaffre-"));
-    if !root().join(&source).exists() {
-        return Err(format!("this bench is not written yet: there is no {source}"));
-    }
-    let mut rows = Vec::new();
+/// Runs the example and reads its lines.
+fn measure(bench: &Bench, quick: bool) -> Result<Vec<Line>, String> {
+    needs::ensure_these(bench.needs)?;
+    let args = (bench.prepare)()?;
+    let Bench { package, example, .. } = bench;
+    let build = format!("cargo build --locked --release -p {package} --example {example}");
+    finished(Program::new(&build))?;
+    let program = root().join("target/release/examples").join(example).display().to_string();
+    let data = root().join("target/bench-data").display().to_string();
+    let mut words: Vec<&str> = vec![&data];
+    words.extend(args.iter().map(String::as_str));
+    words.extend(quick.then_some("--quick"));
+    let mut lines = Vec::new();
     let mut broken = Vec::new();
-    let line = format!("cargo run --locked --release -p {package} --example {example}");
-    let done = Program::new(&line).limit(Duration::from_hours(1)).run_with(|line| {
-        match line.strip_prefix("row\t") {
-            Some(cells) => match parse(cells) {
-                Some(row) => rows.push(row),
-                None => broken.push(line.to_owned()),
-            },
-            None => println!("{line}"),
-        }
+    let run = Program::new(&program).args(&words).limit(Duration::from_hours(1));
+    let done = run.run_with(|text| match Line::parse(text) {
+        Ok(Line::Other) => println!("{text}"),
+        Ok(line) => lines.push(line),
+        Err(reason) => broken.push(reason),
     })?;
-    if done.failed > 0 || !broken.is_empty() || rows.is_empty() {
-        return Err(format!("{source} did not finish with good rows {broken:?}"));
+    let measured = lines.iter().any(|line| line.passes().is_some());
+    if done.failed > 0 || !broken.is_empty() || !measured {
+        return Err(format!("the bench {} did not finish with good lines {broken:?}", bench.name));
     }
-    Ok(rows)
+    Ok(lines)
 }
 
-fn parse(cells: &str) -> Option<Row> {
-    let [name, ours, peer, bar] = cells.split('\t').collect::<Vec<_>>()[..] else { return None };
-    let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
-    Some(Row { name: name.into(), ours: number(ours)?, peer: number(peer)?, bar: number(bar)? })
+fn server_and_peers() -> Result<Vec<String>, String> {
+    peers::ensure()?;
+    finished(Program::new("cargo build --locked --release -p zaffre"))?;
+    let server = root().join("target/release/zaffre");
+    Ok(vec![server.display().to_string(), peers::folder().display().to_string()])
 }
 
-fn table(rows: &[Row]) -> String {
-    let mut text =
-        String::from("| what | ours | peer | ratio | bar | pass |\n|---|---|---|---|---|---|\n");
-    for row in rows {
-        let pass = if row.passes() { "yes" } else { "NO" };
-        let Row { name, ours, peer, bar } = row;
-        let ratio = row.ratio();
-        let line = format!("| {name} | {ours:.0} | {peer:.0} | {ratio:.2} | {bar:.2} | {pass} |\n");
-        text.push_str(&line);
-    }
-    text
-}
-
-/// Replaces the bench's section of the document, or adds it at the end.
-fn write_section(bench: &Bench, table: &str) -> Result<(), String> {
-    let path = root().join(DOCUMENT);
-    let old = fs::read_to_string(&path).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
-    let body = format!("Peer: {}.\n\n{table}", bench.peer);
-    let new = with_section(&old, bench.name, &body);
-    fs::write(&path, new).map_err(|error| format!("cannot write {DOCUMENT}: {error}"))
-}
-
-fn with_section(document: &str, name: &str, body: &str) -> String {
-    let begin = format!("<!-- bench:{name} -->\n");
-    let end = format!("<!-- /bench:{name} -->\n");
-    let section = format!("{begin}{body}{end}");
-    match (document.split_once(&begin), document.split_once(&end)) {
-        (Some((before, _)), Some((_, after))) => format!("{before}{section}{after}"),
-        _ => format!("{document}\n## {name}\n\n{section}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Row, parse, table, with_section};
-
-    #[test]
-    fn rows_are_parsed_strictly() {
-        let row = Row { name: "put 4 KiB".into(), ours: 10.0, peer: 20.5, bar: 0.5 };
-        let cases = [
-            ("put 4 KiB\t10\t20.5\t0.5", Some(row)),
-            ("put\t10\t0\t0.5", None),
-            ("put\t10\tfast\t0.5", None),
-            ("put\t10\t20", None),
-        ];
-        for (cells, expected) in cases {
-            assert_eq!(parse(cells), expected, "{cells}");
-        }
-    }
-
-    #[test]
-    fn the_table_shows_who_passes() {
-        let row = |ours| Row { name: "get".into(), ours, peer: 100.0, bar: 0.5 };
-        let text = table(&[row(50.0), row(49.0)]);
-        let rows: Vec<&str> = text.lines().skip(2).collect();
-        assert_eq!(
-            rows,
-            ["| get | 50 | 100 | 0.50 | 0.50 | yes |", "| get | 49 | 100 | 0.49 | 0.50 | NO |"]
-        );
-    }
-
-    #[test]
-    fn a_section_is_replaced_in_place() {
-        let first = with_section("# B\n", "store", "one\n");
-        let both = with_section(&first, "blob", "two\n");
-        let again = with_section(&both, "store", "three\n");
-        assert!(again.contains("three") && again.contains("two") && !again.contains("one"));
-        assert_eq!(with_section(&again, "store", "three\n"), again);
-    }
+fn finished(program: Program) -> Result<(), String> {
+    if program.run()?.failed > 0 { Err("see above".to_owned()) } else { Ok(()) }
 }
