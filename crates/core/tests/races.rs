@@ -9,7 +9,7 @@ use support::{
 };
 use zaffre_core::blob::op::PutBlob;
 use zaffre_core::blob::{get_blob, put_blob};
-use zaffre_core::{CoreOptions, Error};
+use zaffre_core::{CoreOptions, Error, Layout};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlockSource::Latest;
 use zaffre_store::Store;
@@ -188,12 +188,90 @@ async fn committing_while_others_stage() {
         };
         for round in 0..20_u8 {
             must(world.stage("photos/a", "r00000", pattern(9_000, round)).await);
-            // Another commit may have taken the block: there is only one committer here.
             must(world.commit("photos/a", &[(Latest, "r00000")]).await);
             assert_eq!(must(world.get("photos/a").await), pattern(9_000, round));
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         must(noise.await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn committing_while_others_replace_the_block() {
+    for world in worlds() {
+        must(world.create("photos").await);
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stagers: Vec<_> = (0..2_u8)
+            .map(|n| {
+                let (world, stop) = (world.clone(), stop.clone());
+                tokio::spawn(async move {
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        must(world.stage("photos/a", "b1", pattern(20_000, n)).await);
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                })
+            })
+            .collect();
+        let mut commits = 0;
+        while commits < 40 {
+            match world.commit("photos/a", &[(Latest, "b1"), (Latest, "b1")]).await {
+                Ok(_) => commits += 1,
+                Err(Error::Refused(Refusal::InvalidBlockList) | Error::Store(_)) => continue,
+                Err(error) => panic!("{error:?}"),
+            }
+            must(world.core.run_background_once().await);
+            let bytes = must(world.get("photos/a").await);
+            let one = pattern(20_000, bytes[0]);
+            assert_eq!(bytes, [one.clone(), one].concat());
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        for stager in stagers {
+            must(stager.await);
+        }
+        must(world.delete("photos/a").await);
+        world.sweep().await;
+        assert!(world.rows("photos").await.is_empty());
+        assert_eq!(world.live_extents().await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn uploads_with_rows_ahead_race_with_the_background() {
+    for store in [Store::in_memory(), Store::strict(strict(6))] {
+        let layout = Layout { inline_bytes: 64, piece_bytes: 4096, pieces_per_commit: 1 };
+        let options = CoreOptions { layout, ..CoreOptions::default() };
+        let world = World::with(must(store), options);
+        must(world.create("photos").await);
+        let writers: Vec<_> = (0..4_u8)
+            .map(|n| {
+                let world = world.clone();
+                tokio::spawn(async move {
+                    let at = format!("photos/{n}");
+                    for round in 0..25 {
+                        let bytes = pattern(15_000, n * 25 + round);
+                        must(world.put(&at, bytes.clone()).await);
+                        assert_eq!(must(world.get(&at).await), bytes);
+                    }
+                })
+            })
+            .collect();
+        let sweeper = {
+            let world = world.clone();
+            tokio::spawn(async move {
+                loop {
+                    must(world.core.run_background_once().await);
+                }
+            })
+        };
+        for writer in writers {
+            must(writer.await);
+        }
+        sweeper.abort();
+        world.sweep().await;
+        for n in 0..4_u8 {
+            assert_eq!(must(world.get(&format!("photos/{n}")).await), pattern(15_000, n * 25 + 24));
+        }
+        assert_eq!(world.live_extents().await, 4 * 4);
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress,
                 }
             } else if let Some(content) = bytes_alone(&intent) {
                 batch.add_with(content, row.key.clone()).await?;
-            } else {
+            } else if is_still_there(core, site, &row.key).await? {
                 free_one(core, site, intent).await?;
                 free::single(core, site, vec![row.key.clone()]).await?;
             }
@@ -67,6 +67,13 @@ fn may_start(
             !blocked.contains(blob) && ids.into_iter().flatten().all(free)
         }
     }
+}
+
+/// Whether an intent still stands, seen after its pins were looked at: an upload may have committed
+/// and removed it, and let go of its pin, since the intents were read.
+async fn is_still_there(core: &Core, site: &Site, key: &[u8]) -> Result<bool, Error> {
+    let inside = core.store().meta.snapshot(&site.placement).await?;
+    Ok(inside.get(key)?.is_some())
 }
 
 /// The content of an intent that is about nothing else; many such are freed by one commit.

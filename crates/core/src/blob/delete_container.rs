@@ -29,9 +29,10 @@ pub async fn delete_container(core: &Core, op: Authorized<DeleteContainer>) -> R
         let body = move |tx: &mut Tx<'_>| remove(tx, &op, delay);
         let (incarnation, intent) = core.store().meta.transact(&directory, body).await?;
         let site = Site::new(&at.account, &at.container, incarnation);
-        set_guard(&core, &site).await?;
+        let guard = set_guard(&core, &site).await;
+        // Also when the guard could not be set: the background tries again.
         wake(&core, Doomed { account, site, intent });
-        Ok(())
+        guard.map(|_| ())
     })
     .await
 }

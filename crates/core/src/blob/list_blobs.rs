@@ -82,7 +82,7 @@ impl<'a> Names<'a> {
         now: Timestamp,
     ) -> Self {
         let open = |space: NameSpace| {
-            let mut cursor = Cursor::new(inside, space, &op.prefix, op.delimiter.is_some());
+            let mut cursor = Cursor::new(inside, space, op);
             for name in [from, op.start_from.as_deref()].into_iter().flatten() {
                 cursor.skip_to(cursor.space.from(name));
             }
@@ -162,9 +162,12 @@ impl<'a> Cursor<'a> {
     const SMALL: usize = 8;
     const LARGE: usize = 512;
 
-    fn new(inside: &'a Snapshot, space: NameSpace, prefix: &str, jumps: bool) -> Self {
-        let range = space.starting_with(prefix);
-        let batch = if jumps { Self::SMALL } else { Self::LARGE };
+    fn new(inside: &'a Snapshot, space: NameSpace, op: &ListBlobs) -> Self {
+        let range = space.starting_with(&op.prefix);
+        let jumps = op.delimiter.is_some();
+        // One more than the page shows: the marker names it.
+        let page = usize::try_from(op.max_results).unwrap_or(Self::LARGE).saturating_add(1);
+        let batch = if jumps { Self::SMALL } else { page.min(Self::LARGE) };
         Self { inside, space, range, rows: VecDeque::new(), ended: false, batch, jumps }
     }
 

@@ -3,7 +3,7 @@
 use super::ByteStream;
 use super::admit::{self, Presented};
 use super::content::claim::NewRows;
-use super::content::upload::{Expected, receive};
+use super::content::upload::{Expected, is_small, receive};
 use super::keys::Keys;
 use super::op::{ExpectedChecksum, PutBlob};
 use super::records::{Content, Head, Record, Staging, Tier};
@@ -58,12 +58,12 @@ impl Put {
         Self { op, presented, grants, keys }
     }
 
-    /// Saves receiving a body that will be refused. Not when the request announces a checksum: a
-    /// wrong one is what such a request must be told about first.
+    /// Saves receiving a large body that will be refused. Not when the request announces a
+    /// checksum: a wrong one is what such a request must be told about first.
     async fn refuse_early(&self, core: &Core, site: &Site) -> Result<(), Error> {
         let announced = self.op.expect != ExpectedChecksum::default()
             || self.op.properties.content_md5.is_some();
-        if announced {
+        if announced || is_small(core, self.op.length) {
             return Ok(());
         }
         let inside = core.store().meta.snapshot(&site.placement).await?;

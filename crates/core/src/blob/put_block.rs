@@ -3,7 +3,7 @@
 use super::ByteStream;
 use super::admit;
 use super::content::claim::NewRows;
-use super::content::upload::{Expected, receive};
+use super::content::upload::{Expected, is_small, receive};
 use super::keys::Keys;
 use super::op::PutBlock;
 use super::records::{Content, Head, Record, StagedBlock, Staging};
@@ -57,9 +57,10 @@ struct Stage {
 }
 
 impl Stage {
-    /// Saves receiving a body that will be refused, unless its checksum must be looked at first.
+    /// Saves receiving a large body that will be refused, unless its checksum comes first.
     async fn refuse_early(&self, core: &Core, site: &Site) -> Result<(), Error> {
-        if self.op.expect.md5.is_some() || self.op.expect.crc64.is_some() {
+        let announced = self.op.expect.md5.is_some() || self.op.expect.crc64.is_some();
+        if announced || is_small(core, self.op.length) {
             return Ok(());
         }
         let inside = core.store().meta.snapshot(&site.placement).await?;

@@ -1,6 +1,8 @@
 //! A service on each engine, with a client that signs its requests for real.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod model;
+
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::fmt::Debug;

@@ -14,3 +14,9 @@ const IN_FLIGHT: usize = 2;
 
 /// Bytes read from the disk at once; a download holds two of these.
 const READ_SLICE: u64 = 512 * 1024;
+
+/// Slices below this are put together, so that a blob of many small blocks is not sent in crumbs.
+const SMALL_SLICE: u64 = 64 * 1024;
+
+/// Slices put together at most.
+const SLICES_TOGETHER: usize = 256;

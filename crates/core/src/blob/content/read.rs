@@ -3,7 +3,7 @@
 //! Must never look at a blob's head: it follows one content to its end, whatever happens to the blob
 //! meanwhile, so that an answer cannot mix two versions.
 
-use super::{READ_SLICE, manifest};
+use super::{READ_SLICE, SLICES_TOGETHER, SMALL_SLICE, manifest};
 use crate::blob::records::{Block, Content, Page, Shape};
 use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
@@ -45,7 +45,7 @@ struct OpenPage {
     start: u64,
 }
 
-/// A slice on its way from the disk.
+/// Slices on their way from the disk.
 struct Fetch {
     /// No address used by it was read before this commit.
     since: Stamp,
@@ -74,7 +74,7 @@ impl Download {
                 None => return Ok(None),
             },
         };
-        // Only the current slice and the next can hold addresses now.
+        // Only the current slices and the next can hold addresses now.
         self.pin.renew(current.since);
         self.ahead = self.start_fetch().await?;
         let bytes = current.task.await.map_err(|_| StoreError::Closed)??;
@@ -110,10 +110,25 @@ impl Download {
 
     async fn start_fetch(&mut self) -> Result<Option<Fetch>, Error> {
         let since = self.core.store().meta.last_stamp();
-        let Some(slice) = self.next_slice().await? else { return Ok(None) };
+        let slices = self.next_slices().await?;
+        if slices.is_empty() {
+            return Ok(None);
+        }
         let (core, site) = (self.core.clone(), self.site.clone());
-        let task = tokio::spawn(async move { fetch(&core, &site, &slice).await });
+        let task = tokio::spawn(async move { fetch(&core, &site, &slices).await });
         Ok(Some(Fetch { since, task }))
+    }
+
+    /// One large slice, or some small ones.
+    async fn next_slices(&mut self) -> Result<Vec<Slice>, Error> {
+        let mut slices = Vec::new();
+        let mut length = 0;
+        while length < SMALL_SLICE && slices.len() < SLICES_TOGETHER {
+            let Some(slice) = self.next_slice().await? else { break };
+            length += slice.bytes.end - slice.bytes.start;
+            slices.push(slice);
+        }
+        Ok(slices)
     }
 
     async fn next_slice(&mut self) -> Result<Option<Slice>, Error> {
@@ -187,13 +202,27 @@ fn slice_end(content: &Content, from: u64) -> u64 {
     }
 }
 
-async fn fetch(core: &Core, site: &Site, slice: &Slice) -> Result<Bytes, Error> {
+async fn fetch(core: &Core, site: &Site, slices: &[Slice]) -> Result<Bytes, Error> {
     let snapshot = core.store().meta.snapshot(&site.placement).await?;
+    if let [slice] = slices {
+        return fetch_one(core, &snapshot, site, slice).await;
+    }
+    let mut all = BytesMut::new();
+    for slice in slices {
+        all.extend_from_slice(&fetch_one(core, &snapshot, site, slice).await?);
+    }
+    Ok(all.freeze())
+}
+
+async fn fetch_one(
+    core: &Core,
+    snapshot: &Snapshot,
+    site: &Site,
+    slice: &Slice,
+) -> Result<Bytes, Error> {
     match slice.content.shape {
-        Shape::Inline => Ok(inline(&snapshot, site, &slice.content, slice.bytes.clone())?),
-        Shape::Pieces { size } => {
-            stored(core, &snapshot, site, slice, u64::from(size.max(1))).await
-        }
+        Shape::Inline => Ok(inline(snapshot, site, &slice.content, slice.bytes.clone())?),
+        Shape::Pieces { size } => stored(core, snapshot, site, slice, u64::from(size.max(1))).await,
         Shape::Empty | Shape::Blocks { .. } => {
             Err(StoreError::corrupt("a block's content is not bytes").into())
         }

@@ -44,6 +44,12 @@ pub(crate) struct Received {
     pub(crate) claim: Claim,
 }
 
+/// Whether a body is so small that receiving it costs less than asking whether to.
+pub(crate) fn is_small(core: &Core, length: Option<u64>) -> bool {
+    let inline = u64::try_from(core.options().layout.inline_bytes).unwrap_or(u64::MAX);
+    length.is_some_and(|length| length <= inline)
+}
+
 /// Takes a body in.
 pub(crate) async fn receive(
     core: &Core,
@@ -118,6 +124,10 @@ impl Intake {
     async fn take(&mut self, mut chunk: Bytes) -> Result<(), Error> {
         let piece = usize::try_from(self.layout.piece_bytes).unwrap_or(usize::MAX);
         while !chunk.is_empty() {
+            if self.offset > 0 && self.buffer.is_empty() {
+                // Another whole piece is likely; growing step by step would copy it again and again.
+                self.buffer.reserve(piece);
+            }
             let room = piece - self.buffer.len();
             self.buffer.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
             if self.buffer.len() == piece {
