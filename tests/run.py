@@ -154,7 +154,7 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
 
 
 def count(report: Path) -> tuple[int, int, list[str]]:
-    """(passed, failed, names of the failed); a skipped test is a failed one: nothing is optional."""
+    """(passed, failed, names of the failed); nothing is optional, so skipped is failed."""
     if not report.exists():
         return 0, 1, ["(no report)"]
     passed, failed = 0, []

@@ -132,7 +132,9 @@ class Server:
             code = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"no exit within {timeout} s of SIGTERM\n{self.output()}") from None
+            raise AssertionError(
+                f"no exit within {timeout} s of SIGTERM\n{self.output()}"
+            ) from None
         self._join()
         return code
 

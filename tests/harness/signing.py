@@ -9,13 +9,11 @@ import base64
 import hashlib
 import hmac
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, quote, unquote
 
 DEV_ACCOUNT = "devstoreaccount1"
-DEV_KEY = (
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-)
+DEV_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 # Lines of the SharedKey string that carry a standard header, in their order.
 STANDARD_LINES = (
@@ -34,12 +32,12 @@ STANDARD_LINES = (
 
 
 def http_date(offset_seconds: float = 0.0) -> str:
-    now = datetime.now(timezone.utc) + timedelta(seconds=offset_seconds)
+    now = datetime.now(UTC) + timedelta(seconds=offset_seconds)
     return now.strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def iso_time(offset_seconds: float = 0.0) -> str:
-    now = datetime.now(timezone.utc) + timedelta(seconds=offset_seconds)
+    now = datetime.now(UTC) + timedelta(seconds=offset_seconds)
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

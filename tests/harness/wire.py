@@ -94,9 +94,7 @@ class Client:
                     self.host, self.port, timeout=TIMEOUT_SECONDS, context=context
                 )
             else:
-                existing = http.client.HTTPConnection(
-                    self.host, self.port, timeout=TIMEOUT_SECONDS
-                )
+                existing = http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_SECONDS)
             self._local.connection = existing
         return existing
 
@@ -128,9 +126,7 @@ class Client:
         if auth == "key":
             out["Authorization"] = shared_key(method, path, query, out, self.account, self.key)
         elif auth == "lite":
-            out["Authorization"] = shared_key_lite(
-                method, path, query, out, self.account, self.key
-            )
+            out["Authorization"] = shared_key_lite(method, path, query, out, self.account, self.key)
         return out
 
     def send(
@@ -196,7 +192,9 @@ class Client:
         return self.send("PUT", f"/{name}", "restype=container", headers).expect(201)
 
     def put(self, path: str, body: bytes | str = b"x", headers: dict | None = None, **kw) -> Reply:
-        return self.send("PUT", path, "", {"x-ms-blob-type": "BlockBlob", **(headers or {})}, body, **kw)
+        return self.send(
+            "PUT", path, "", {"x-ms-blob-type": "BlockBlob", **(headers or {})}, body, **kw
+        )
 
     def get(self, path: str, headers: dict | None = None, query: dict | str = "", **kw) -> Reply:
         return self.send("GET", path, query, headers, **kw)
@@ -215,7 +213,9 @@ class Client:
         body = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{rows}</BlockList>'
         return self.send("PUT", path, "comp=blocklist", headers, body)
 
-    def lease(self, path: str, action: str, *, container: bool = False, **fields: str | int) -> Reply:
+    def lease(
+        self, path: str, action: str, *, container: bool = False, **fields: str | int
+    ) -> Reply:
         """`fields`: id, proposed, duration, period; other names are sent as given."""
         names = {
             "id": "x-ms-lease-id",

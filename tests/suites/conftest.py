@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from harness import Client, Server  # noqa: E402
+from harness import Client, Server
 
 _serial = itertools.count(1)
 

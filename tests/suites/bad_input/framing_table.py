@@ -57,8 +57,8 @@ ROWS = [
      (400, 411), True),
     ("huge chunk size", HEAD + b"{good}Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\nx",
      (400, 411, 413), True),
-    ("chunk without end", HEAD + b"{good}Transfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n",
-     (400, 411), True),
+    ("chunk without end", HEAD + b"{good}Transfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n"
+     b"0\r\n\r\n", (400, 411), True),
     ("no length at all", HEAD + b"{good}\r\n", (411,), False),
     ("expectation unknown", HEAD + b"{good}Expect: miracles\r\nContent-Length: 0\r\n\r\n",
      (201, 400, 417), False),

@@ -73,7 +73,9 @@ NAMES = [
     Row("target of 64 KiB", "GET", "/{c}/" + "u" * 65536, (400, 414, 431), ANY),
     Row("query of 64 KiB", "GET", "/{c}/b?x=" + "q" * 65536, (400, 414, 431), ANY),
     Row("missing container", "GET", "/nothere/b", 404, "ContainerNotFound"),
-    Row("missing container of a put", "PUT", "/nothere/b", 404, "ContainerNotFound", PUT_BLOB, b"x"),
+    Row(
+        "missing container of a put", "PUT", "/nothere/b", 404, "ContainerNotFound", PUT_BLOB, b"x"
+    ),
     Row("missing blob", "GET", "/{c}/nothere", 404, "BlobNotFound"),
 ]
 
@@ -119,12 +121,14 @@ PARAMETERS = [
     Row("snapshots with delimiter", "GET", f"{LIST}&include=snapshots&delimiter=/", 400, QUERY),
     Row("prefix not UTF-8", "GET", f"{LIST}&prefix=%FF", 400, BAD_URL + (QUERY,)),
     Row("timeout text", "GET", "/{c}/b?timeout=abc", (200, 400), ("", QUERY)),
-    Row("blocklisttype nonsense", "GET", "/{c}/b?comp=blocklist&blocklisttype=nonsense", 400, QUERY),
+    Row("blocklisttype nonsense", "GET", "/{c}/b?comp=blocklist&blocklisttype=nonsense", 400,
+        QUERY),
     Row("snapshot nonsense", "GET", "/{c}/b?snapshot=nonsense", 400, QUERY),
     Row("snapshot and version", "GET",
         "/{c}/b?snapshot=2024-01-01T00:00:00.0000000Z&versionid=2024-01-01T00:00:00.0000000Z",
         400, "MutuallyExclusiveQueryParameters"),
-    Row("block id absent", "PUT", "/{c}/b?comp=block", 400, "MissingRequiredQueryParameter", {}, b"x"),
+    Row("block id absent", "PUT", "/{c}/b?comp=block", 400, "MissingRequiredQueryParameter",
+        {}, b"x"),
     Row("block id not base64", "PUT", "/{c}/b?comp=block&blockid=!!!", 400, QUERY, {}, b"x"),
     Row("block id badly padded", "PUT", "/{c}/b?comp=block&blockid=YWJj%3D", 400, QUERY, {}, b"x"),
     Row("block id of 65 bytes", "PUT", f"/{{c}}/b?comp=block&blockid={'YWFh' * 21}YWE%3D", 400,
@@ -262,7 +266,8 @@ BODIES = [
     Row("block list wrong root", "PUT", LISTING, 400, XML_ANY, {}, b"<Nonsense/>"),
     Row("block list unknown child", "PUT", LISTING, 400, XML_ANY, {},
         block_list("<Newest>YWFhYQ==</Newest>")),
-    Row("block list crossed tags", "PUT", LISTING, 400, XML, {}, b"<BlockList><Latest></BlockList>"),
+    Row("block list crossed tags", "PUT", LISTING, 400, XML, {},
+        b"<BlockList><Latest></BlockList>"),
     Row("block list two roots", "PUT", LISTING, 400, XML, {}, block_list("") + "<BlockList/>"),
     Row("block list bad UTF-8", "PUT", LISTING, 400, XML, {}, b"<BlockList>\xff\xfe</BlockList>"),
     Row("block list with entities", "PUT", LISTING, 400, XML, {},

@@ -99,9 +99,7 @@ def test_request(server, client, box, row):
         "{c}": box,
         "{ago16}": http_date(-16 * 60),
         "{ahead16}": http_date(16 * 60),
-        "{rfc850}": datetime.datetime.now(datetime.timezone.utc).strftime(
-            "%A, %d-%b-%y %H:%M:%S GMT"
-        ),
+        "{rfc850}": datetime.datetime.now(datetime.UTC).strftime("%A, %d-%b-%y %H:%M:%S GMT"),
     }
 
     def fill(text):
@@ -114,9 +112,7 @@ def test_request(server, client, box, row):
     headers = {name: fill(value) for name, value in row.headers.items()}
     body = row.body.encode() if isinstance(row.body, str) else row.body
     length = len(body) if body or row.method in ("PUT", "POST", "PATCH") else None
-    data = build(
-        client, row.method, target, headers, body, auth=row.auth == "key", length=length
-    )
+    data = build(client, row.method, target, headers, body, auth=row.auth == "key", length=length)
     replies = exchange_then_good(server, client, data)
     assert replies, "no answer"
     reply = replies[0]

@@ -15,7 +15,9 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from harness import server_command
 
 
-def run(*args: str, cwd: Path, env: dict | None = None, timeout: float = 20, user: int | None = None):
+def run(
+    *args: str, cwd: Path, env: dict | None = None, timeout: float = 20, user: int | None = None
+):
     """A start that is expected to end by itself."""
     return subprocess.run(
         [*server_command(), *args],
@@ -28,7 +30,7 @@ def certificate(folder: Path, password: str = "open sesame") -> dict[str, Path]:
     """A self-signed certificate for 127.0.0.1: PEM, its key, and both as PFX."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     made = (
         x509.CertificateBuilder()

@@ -94,7 +94,9 @@ def test_bad_certificates_are_explained(files, tmp_path, flags):
 
 def upload_head(client: Client, path: str, length: int) -> bytes:
     target = client.prefix + path
-    headers = client.signed_headers("PUT", target, "", {"x-ms-blob-type": "BlockBlob"}, length=length)
+    headers = client.signed_headers(
+        "PUT", target, "", {"x-ms-blob-type": "BlockBlob"}, length=length
+    )
     lines = [f"PUT {target} HTTP/1.1", f"Host: {client.host}:{client.port}"]
     lines += [f"{n}: {v}" for n, v in headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()

@@ -112,7 +112,7 @@ def matches(got, wanted: State) -> bool:
 
 
 def verify(client: Client, keys: list[Key]) -> int:
-    """Compares every key; adopts what is found as the new certainty. Returns kept in-flight ones."""
+    """Compares every key; adopts what is found. Returns how many in flight were kept."""
     kept = 0
     for key in keys:
         got = client.get(key.path).expect((200, 404))

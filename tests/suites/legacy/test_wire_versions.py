@@ -115,7 +115,12 @@ def test_service_sas_layouts(client, container, version, layout):
         service_sas(container, "b", permissions="r", version=layout),
         service_sas(container, permissions="rl", version=layout),
     ):
-        got = client.get(f"/{container}/b", query=token, auth="none", headers={"x-ms-version": None, "x-ms-date": None})
+        got = client.get(
+            f"/{container}/b",
+            query=token,
+            auth="none",
+            headers={"x-ms-version": None, "x-ms-date": None},
+        )
         assert got.expect(200).body == b"x"
     denied = client.send(
         "DELETE", f"/{container}/b", service_sas(container, "b", permissions="r", version=layout),
@@ -129,15 +134,19 @@ def test_service_sas_layouts(client, container, version, layout):
 
 def test_sas_before_2012(client, container):
     """The first layout has no sv parameter at all."""
-    from harness.signing import DEV_ACCOUNT, DEV_KEY, iso_time, mac
     from urllib.parse import quote
+
+    from harness.signing import DEV_ACCOUNT, DEV_KEY, iso_time, mac
 
     client.put(f"/{container}/b", b"x").expect(201)
     expiry = iso_time(600)
     text = "\n".join(["r", "", expiry, f"/{DEV_ACCOUNT}/{container}/b", ""])
     query = f"sr=b&sp=r&se={quote(expiry, safe='')}&sig={quote(mac(DEV_KEY, text), safe='')}"
     client.get(
-        f"/{container}/b", query=query, auth="none", headers={"x-ms-version": None, "x-ms-date": None}
+        f"/{container}/b",
+        query=query,
+        auth="none",
+        headers={"x-ms-version": None, "x-ms-date": None},
     ).expect(200)
 
 
@@ -177,7 +186,9 @@ def test_list_shape_before_2013(server, name):
 
 def test_public_access_header_since_2016(server, name):
     client = Client(server.url, version="2018-03-28")
-    client.send("PUT", f"/{name}", "restype=container", {"x-ms-blob-public-access": "blob"}).expect(201)
+    client.send("PUT", f"/{name}", "restype=container", {"x-ms-blob-public-access": "blob"}).expect(
+        201
+    )
     for version, there in (("2015-04-05", False), ("2016-05-31", True)):
         got = Client(server.url, version=version).get(f"/{name}", query="restype=container")
         assert ("x-ms-blob-public-access" in got.expect(200).headers) == there, version

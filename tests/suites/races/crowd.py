@@ -20,7 +20,7 @@ def at_once(count: int, warm: Callable[[], object], act: Callable[[int], T]) -> 
             warm()
             barrier.wait(60)
             results[index] = act(index)
-        except BaseException as error:  # noqa: BLE001 - re-raised in the test's thread
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
@@ -47,7 +47,7 @@ class Background:
             try:
                 action()
                 self.rounds += 1
-            except BaseException as error:  # noqa: BLE001 - re-raised when the block ends
+            except BaseException as error:
                 self.errors.append(error)
                 return
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import random
 import os
+import random
 import socket
 import threading
 import time

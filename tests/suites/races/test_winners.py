@@ -82,7 +82,9 @@ def test_64_acquire_lease(client, container):
 
 
 def test_64_create_container(client, name):
-    replies = race(client, lambda i: client.send("PUT", f"/{name}", CONTAINER, {"x-ms-meta-i": str(i)}))
+    replies = race(
+        client, lambda i: client.send("PUT", f"/{name}", CONTAINER, {"x-ms-meta-i": str(i)})
+    )
     winner = one_winner(client, replies, 201, (409, "ContainerAlreadyExists"))
     got = client.head(f"/{name}", query=CONTAINER)
     assert got.headers["x-ms-meta-i"] == str(winner)

@@ -20,9 +20,7 @@ MIB = 1024 * 1024
 def rclone(server, tmp_path_factory):
     config = tmp_path_factory.mktemp("rclone") / "rclone.conf"
     config.write_text(
-        "[z]\ntype = azureblob\n"
-        "use_emulator = true\n"
-        f"endpoint = {server.url}/{DEV_ACCOUNT}\n"
+        f"[z]\ntype = azureblob\nuse_emulator = true\nendpoint = {server.url}/{DEV_ACCOUNT}\n"
     )
 
     def run(*args: str, check: bool = True) -> subprocess.CompletedProcess[str]:

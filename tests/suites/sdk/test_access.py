@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import requests
@@ -24,7 +24,7 @@ from harness import DEV_ACCOUNT, DEV_KEY
 
 
 def soon(minutes: int = 60) -> datetime:
-    return datetime.now(timezone.utc) + timedelta(minutes=minutes)
+    return datetime.now(UTC) + timedelta(minutes=minutes)
 
 
 def blob_with(server, container, blob, **kw) -> BlobClient:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 from azure.core.exceptions import ResourceNotFoundError
@@ -39,7 +39,7 @@ def test_upload_and_properties(blob):
     assert p.blob_tier == "Hot"
     assert p.blob_tier_inferred is True
     assert (p.lease.status, p.lease.state) == ("unlocked", "available")
-    assert abs((datetime.now(timezone.utc) - p.creation_time).total_seconds()) < 60
+    assert abs((datetime.now(UTC) - p.creation_time).total_seconds()) < 60
 
 
 def test_content_settings_round_trip(blob):
@@ -200,7 +200,9 @@ def test_delete(blob, refused):
         blob.delete_blob()
 
 
-@pytest.mark.parametrize("tier", [StandardBlobTier.HOT, StandardBlobTier.COOL, StandardBlobTier.COLD])
+@pytest.mark.parametrize(
+    "tier", [StandardBlobTier.HOT, StandardBlobTier.COOL, StandardBlobTier.COLD]
+)
 def test_tier_at_upload_is_kept(blob, tier):
     blob.upload_blob(b"abc", standard_blob_tier=tier)
     p = blob.get_blob_properties()

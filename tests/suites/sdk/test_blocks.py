@@ -148,7 +148,9 @@ def test_block_id_rules(client, container):
     path = f"/{container}/b"
     ok = base64.b64encode(b"x" * 64).decode()
     client.put_block(path, ok, b"d").expect(201)
-    client.put_block(path, base64.b64encode(b"x" * 65).decode(), b"d").expect(400, "OutOfRangeInput")
+    client.put_block(path, base64.b64encode(b"x" * 65).decode(), b"d").expect(
+        400, "OutOfRangeInput"
+    )
     client.put_block(path, "!!!", b"d").expect(400, "InvalidQueryParameterValue")
     client.send("PUT", path, "comp=block", {}, b"d").expect(400, "MissingRequiredQueryParameter")
     client.put_block(path, ok, b"").expect(400, "InvalidHeaderValue")

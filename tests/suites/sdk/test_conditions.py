@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError
 
-PAST = datetime.now(timezone.utc) - timedelta(minutes=10)
-FUTURE = datetime.now(timezone.utc) + timedelta(minutes=10)
+PAST = datetime.now(UTC) - timedelta(minutes=10)
+FUTURE = datetime.now(UTC) + timedelta(minutes=10)
 OTHER = '"0x8D0000000000001"'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from azure.core import MatchConditions
@@ -18,7 +18,7 @@ def test_create_returns_etag_and_time(service, name):
     box = service.get_container_client(name)
     made = box.create_container(metadata={"Team": "blue", "empty1": "x"})
     assert ETAG.match(made["etag"]), made["etag"]
-    assert abs((datetime.now(timezone.utc) - made["last_modified"]).total_seconds()) < 60
+    assert abs((datetime.now(UTC) - made["last_modified"]).total_seconds()) < 60
     properties = box.get_container_properties()
     assert properties.etag == made["etag"]
     assert properties.metadata == {"Team": "blue", "empty1": "x"}
@@ -80,10 +80,10 @@ def test_metadata_replaces_all_and_moves_etag(box):
 
 
 def test_metadata_if_modified_since(box, refused):
-    future = datetime.now(timezone.utc) + timedelta(minutes=5)
+    future = datetime.now(UTC) + timedelta(minutes=5)
     with refused(412, "ConditionNotMet"):
         box.set_container_metadata({"a": "1"}, if_modified_since=future)
-    past = datetime.now(timezone.utc) - timedelta(minutes=5)
+    past = datetime.now(UTC) - timedelta(minutes=5)
     box.set_container_metadata({"a": "1"}, if_modified_since=past)
 
 
@@ -95,8 +95,8 @@ def test_blob_operations_leave_container_etag(box):
 
 
 def test_acl_round_trip(box):
-    start = datetime(2024, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
-    end = datetime(2034, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    start = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    end = datetime(2034, 1, 2, 3, 4, 5, tzinfo=UTC)
     policies = {
         "first": AccessPolicy(ContainerSasPermissions(read=True, list=True), end, start),
         "no-times": AccessPolicy(permission=ContainerSasPermissions(write=True)),
@@ -119,8 +119,8 @@ def test_acl_round_trip(box):
 
 
 def test_acl_conditions(box, refused):
-    past = datetime.now(timezone.utc) - timedelta(minutes=5)
-    future = datetime.now(timezone.utc) + timedelta(minutes=5)
+    past = datetime.now(UTC) - timedelta(minutes=5)
+    future = datetime.now(UTC) + timedelta(minutes=5)
     with refused(412, "ConditionNotMet"):
         box.set_container_access_policy({}, if_unmodified_since=past)
     with refused(412, "ConditionNotMet"):
@@ -129,7 +129,7 @@ def test_acl_conditions(box, refused):
 
 
 def test_delete_conditions(box, refused):
-    past = datetime.now(timezone.utc) - timedelta(minutes=5)
+    past = datetime.now(UTC) - timedelta(minutes=5)
     with refused(412, "ConditionNotMet"):
         box.delete_container(if_unmodified_since=past)
     box.delete_container(if_modified_since=past)

@@ -185,11 +185,7 @@ def test_default_page_is_5000(client, container):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(8) as pool:
-        list(
-            pool.map(
-                lambda i: client.put(f"/{container}/n{i:05d}", b"").expect(201), range(5001)
-            )
-        )
+        list(pool.map(lambda i: client.put(f"/{container}/n{i:05d}", b"").expect(201), range(5001)))
     root = client.get(f"/{container}", query="restype=container&comp=list").expect(200).xml()
     assert len(root.find("Blobs")) == 5000
     marker = root.findtext("NextMarker")

@@ -70,7 +70,7 @@ class Timeline:
                 wait = next(script)
             except StopIteration:
                 self._finish(key, None)
-            except BaseException as error:  # noqa: BLE001 - kept for the row's own test
+            except BaseException as error:
                 self._finish(key, error)
             else:
                 with self.changed:
@@ -116,9 +116,7 @@ class Leased:
             fields["id"], fields["proposed"] = IDS[given[0]], IDS[given[1]]
         elif verb == "break" and given[0] != "-":
             fields["period"] = given[0]
-        return (client or self.client).lease(
-            self.path, verb, container=self.container, **fields
-        )
+        return (client or self.client).lease(self.path, verb, container=self.container, **fields)
 
     def steps(self, script: str) -> Script:
         """Runs a script; every step must succeed."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from email.utils import parsedate_to_datetime
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 
 import pytest
 from cells import A, label, rows

@@ -16,7 +16,9 @@ RFC1123 = re.compile(r"^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d G
 TIME = re.compile(r"Time:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z")
 
 
-def request(client: Client, method: str, path: str, headers=None, *, length=None, query="") -> bytes:
+def request(
+    client: Client, method: str, path: str, headers=None, *, length=None, query=""
+) -> bytes:
     """A signed request's head as bytes."""
     target = client.prefix + path
     sent = client.signed_headers(method, target, query, headers or {}, length=length)
