@@ -90,6 +90,16 @@ pub(crate) fn lock(disk: &dyn Disk) -> Result<Lock, OpenError> {
     }
 }
 
+/// An error unless the directory is a store of our version.
+pub(crate) fn require(disk: &dyn Disk) -> Result<(), OpenError> {
+    let names = disk.list("").map_err(io_error("reading the data directory"))?;
+    if names.iter().any(|n| n == FORMAT) {
+        return check_format(disk);
+    }
+    refuse_foreign(&names)?;
+    Err(OpenError::Damaged(format!("{FORMAT} is missing: this is not a zaffre data directory")))
+}
+
 /// Makes sure that the directory is a complete store of our version, creating it if it is new.
 /// `create_meta` makes an empty, synced metadata file under the name it is given.
 pub(crate) fn prepare(

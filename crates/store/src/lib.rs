@@ -2,6 +2,7 @@
 //!
 //! Must never know what the rows mean. A success answer from here is durable.
 
+pub mod check;
 pub mod clock;
 pub mod directory;
 pub mod disk;

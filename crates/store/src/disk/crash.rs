@@ -119,11 +119,35 @@ impl Inode {
 
 type Names = BTreeMap<String, usize>;
 
+/// A change of names that happens whole or not at all, as journaling file systems do it.
+#[derive(Clone, Debug)]
+struct NameChange {
+    gone: Option<String>,
+    new: Option<(String, usize)>,
+}
+
+impl NameChange {
+    fn apply(&self, names: &mut Names) {
+        if let Some(gone) = &self.gone {
+            names.remove(gone);
+        }
+        if let Some((name, inode)) = &self.new {
+            names.insert(name.clone(), *inode);
+        }
+    }
+
+    fn is_in(&self, dir: &str) -> bool {
+        let name = self.gone.as_ref().or(self.new.as_ref().map(|(name, _)| name));
+        name.is_some_and(|name| name.rsplit_once('/').map_or("", |(parent, _)| parent) == dir)
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     inodes: Vec<Inode>,
     names: Names,
     durable_names: Names,
+    unsynced_names: Vec<NameChange>,
     calls: u64,
     power_off_at: Option<u64>,
     off: bool,
@@ -141,6 +165,11 @@ impl State {
         }
         self.calls += 1;
         Ok(())
+    }
+
+    fn rename(&mut self, change: NameChange) {
+        change.apply(&mut self.names);
+        self.unsynced_names.push(change);
     }
 
     fn finish(&self) -> io::Result<()> {
@@ -194,7 +223,13 @@ impl CrashDisk {
             Survival::None => old.durable_names.clone(),
             Survival::All => old.names.clone(),
             Survival::Prefix | Survival::Random => {
-                mix_names(&old.durable_names, &old.names, &mut random)
+                let mut names = old.durable_names.clone();
+                for change in &old.unsynced_names {
+                    if random.chance(2) {
+                        change.apply(&mut names);
+                    }
+                }
+                names
             }
         };
         let inodes =
@@ -225,19 +260,6 @@ impl CrashDisk {
     }
 }
 
-/// Each name that differs is either as it was synced or as it was last seen.
-fn mix_names(durable: &Names, current: &Names, random: &mut Random) -> Names {
-    let mut names = Names::new();
-    for name in durable.keys().chain(current.keys()) {
-        let (old, new) = (durable.get(name), current.get(name));
-        let pick = if old == new || random.chance(2) { old } else { new };
-        if let Some(inode) = pick {
-            names.insert(name.clone(), *inode);
-        }
-    }
-    names
-}
-
 impl Disk for CrashDisk {
     fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn File>> {
         let mut state = self.state();
@@ -250,7 +272,7 @@ impl Disk for CrashDisk {
                 state.tick()?;
                 let inode = state.inodes.len();
                 state.inodes.push(Inode::default());
-                state.names.insert(name.to_owned(), inode);
+                state.rename(NameChange { gone: None, new: Some((name.to_owned(), inode)) });
                 state.finish()?;
                 inode
             }
@@ -271,15 +293,19 @@ impl Disk for CrashDisk {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut state = self.state();
         state.tick()?;
-        let inode = state.names.remove(from).ok_or_else(|| not_found(from))?;
-        state.names.insert(to.to_owned(), inode);
+        let inode = state.names.get(from).copied().ok_or_else(|| not_found(from))?;
+        let (gone, new) = (Some(from.to_owned()), Some((to.to_owned(), inode)));
+        state.rename(NameChange { gone, new });
         state.finish()
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut state = self.state();
         state.tick()?;
-        state.names.remove(name).ok_or_else(|| not_found(name))?;
+        if !state.names.contains_key(name) {
+            return Err(not_found(name));
+        }
+        state.rename(NameChange { gone: Some(name.to_owned()), new: None });
         state.finish()
     }
 
@@ -288,14 +314,14 @@ impl Disk for CrashDisk {
         state.tick()?;
         // Power lost during a sync: it did not happen.
         state.finish()?;
-        let inside = |name: &str| match name.rsplit_once('/') {
-            Some((parent, _)) => parent == dir,
-            None => dir.is_empty(),
-        };
-        state.durable_names.retain(|name, _| !inside(name));
-        let now: Vec<_> = state.names.iter().filter(|(n, _)| inside(n)).collect();
-        let now: Names = now.into_iter().map(|(n, i)| (n.clone(), *i)).collect();
-        state.durable_names.extend(now);
+        let State { unsynced_names, durable_names, .. } = &mut *state;
+        unsynced_names.retain(|change| {
+            let synced = change.is_in(dir);
+            if synced {
+                change.apply(durable_names);
+            }
+            !synced
+        });
         Ok(())
     }
 

@@ -70,5 +70,5 @@ mod real;
 pub use crash::{CrashDisk, Survival};
 pub use fail::{FailDisk, Fault, FaultPlan};
 pub use mem::MemDisk;
-pub use overlay::OverlayFile;
+pub use overlay::{OverlayDisk, OverlayFile};
 pub use real::RealDisk;

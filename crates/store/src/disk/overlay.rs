@@ -1,11 +1,11 @@
-//! A file whose writes stay in memory: lets a checker run code that repairs, on evidence that must
+//! A disk whose changes stay in memory: lets a checker run code that repairs, on evidence that must
 //! not change.
 
-use super::File;
-use super::mem::Sparse;
-use std::collections::BTreeSet;
+use super::mem::{Sparse, names_in, not_found};
+use super::{Disk, File, MemDisk, OpenMode};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 const PAGE: u64 = 4096;
 
@@ -129,5 +129,99 @@ impl File for OverlayFile {
 
     fn sync(&self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// A disk that reads through to another one and keeps every change in memory.
+#[derive(Debug)]
+pub struct OverlayDisk {
+    inner: Arc<dyn Disk>,
+    /// Files opened or made here; `None` = removed.
+    files: Mutex<BTreeMap<String, Option<Arc<OverlayFile>>>>,
+}
+
+impl OverlayDisk {
+    /// Covers `inner`, which is never changed.
+    pub fn new(inner: Arc<dyn Disk>) -> Self {
+        Self { inner, files: Mutex::default() }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Option<Arc<OverlayFile>>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The covered file of that name, if there is one.
+    fn existing(&self, name: &str) -> io::Result<Arc<OverlayFile>> {
+        let mut files = self.files();
+        match files.get(name) {
+            Some(Some(file)) => Ok(Arc::clone(file)),
+            Some(None) => Err(not_found(name)),
+            None => {
+                let file = Arc::new(OverlayFile::new(self.inner.open(name, OpenMode::Existing)?)?);
+                files.insert(name.to_owned(), Some(Arc::clone(&file)));
+                Ok(file)
+            }
+        }
+    }
+}
+
+impl Disk for OverlayDisk {
+    fn open(&self, name: &str, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        match (self.existing(name), mode) {
+            (Ok(_), OpenMode::New) => Err(io::ErrorKind::AlreadyExists.into()),
+            (Ok(file), _) => Ok(file),
+            (Err(error), OpenMode::Create | OpenMode::New)
+                if error.kind() == io::ErrorKind::NotFound =>
+            {
+                let empty = MemDisk::new().open(name, OpenMode::New)?;
+                let file = Arc::new(OverlayFile::new(empty)?);
+                self.files().insert(name.to_owned(), Some(Arc::clone(&file)));
+                Ok(file)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    fn create_dir(&self, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        let below = match self.inner.list(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            other => other?,
+        };
+        let files = self.files();
+        let full = |name: &String| {
+            if dir.is_empty() { name.clone() } else { format!("{dir}/{name}") }
+        };
+        let mut names: BTreeSet<String> = below
+            .into_iter()
+            .filter(|name| !matches!(files.get(&full(name)), Some(None)))
+            .collect();
+        names.extend(names_in(files.iter().filter(|(_, f)| f.is_some()).map(|(n, _)| n), dir));
+        Ok(names.into_iter().collect())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let file = self.existing(from)?;
+        let mut files = self.files();
+        files.insert(from.to_owned(), None);
+        files.insert(to.to_owned(), Some(file));
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.existing(name)?;
+        self.files().insert(name.to_owned(), None);
+        Ok(())
+    }
+
+    fn sync_dir(&self, _dir: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lock(&self) -> io::Result<Box<dyn Send + Sync>> {
+        self.inner.lock()
     }
 }

@@ -36,7 +36,7 @@ use tokio::sync::oneshot;
 use zaffre_base::Stamp;
 
 /// How long a failed checkpoint waits before it is tried again.
-const RETRY: Duration = Duration::from_millis(500);
+const RETRY: Duration = Duration::from_millis(50);
 /// Rows in memory may grow to so many times the intended size while a checkpoint is under way.
 const PATIENCE: usize = 3;
 

@@ -62,6 +62,29 @@ impl Meta {
         Ok(Snapshot { view: self.0.snapshot()?, at: at.clone() })
     }
 
+    /// Calls `each` with rows of all placements, in order, from one state; for checkers, which may
+    /// hold it for long.
+    pub(crate) fn for_each_row(
+        &self,
+        mut each: impl FnMut(&Placement, Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        const AT_ONCE: usize = 256;
+        const END: &[u8] = &[0xFF; 4];
+        let view = self.0.snapshot()?;
+        let mut from = Vec::new();
+        loop {
+            let rows = view.scan(&from, END, AT_ONCE)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            from.clone_from(&last.key);
+            from.push(0);
+            for row in rows {
+                let (at, key) = Placement::split(&row.key)
+                    .ok_or_else(|| StoreError::corrupt("a row outside every placement"))?;
+                each(&at, Row { key: key.to_vec(), value: row.value })?;
+            }
+        }
+    }
+
     /// The stamp of the newest commit.
     pub fn last_stamp(&self) -> Stamp {
         self.0.last_stamp()

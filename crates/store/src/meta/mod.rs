@@ -27,6 +27,7 @@ pub use tx::{Abort, Interrupt, TransactError, Tx};
 
 pub(crate) use embedded::{Embedded, EmbeddedOptions, create};
 pub(crate) use journal::NAMES as JOURNALS;
+pub(crate) use tree::Tree;
 
 /// Limits that every engine fits and `Tx` enforces.
 pub mod limits {

@@ -45,14 +45,13 @@ impl Tree {
         poison: Poison,
     ) -> Result<(Self, Option<Checkpoint>), StoreError> {
         let mut tree = Self { file, cache_bytes, poison, database: None };
-        let database = tree.reopen()?;
-        let checkpoint = read_checkpoint(database)?;
+        let checkpoint = read_checkpoint(tree.database()?)?;
         Ok((tree, checkpoint))
     }
 
     /// After an I/O error redb refuses all further work, reads included, so nobody can be reading
     /// pages that a new instance reuses. The last checkpoint is intact unless a sync failed.
-    fn reopen(&mut self) -> Result<&mut Database, StoreError> {
+    fn reopen(&mut self) -> Result<(), StoreError> {
         self.poison.check()?;
         self.database = None;
         let backend = RedbBackend { file: Arc::clone(&self.file), poison: self.poison.clone() };
@@ -63,7 +62,23 @@ impl Tree {
                 .create_with_backend(backend)
                 .map_err(|e| redb_error("opening the metadata", e.into()))
         })?;
-        Ok(self.database.insert(opened))
+        self.database = Some(opened);
+        Ok(())
+    }
+
+    fn database(&mut self) -> Result<&mut Database, StoreError> {
+        if self.database.is_none() {
+            self.reopen()?;
+        }
+        self.database.as_mut().ok_or(StoreError::Closed)
+    }
+
+    /// Verifies every page's checksum; false if something is wrong. May repair: give it a copy.
+    pub(crate) fn verify(&mut self) -> Result<bool, StoreError> {
+        let database = self.database()?;
+        guarded(|| {
+            database.check_integrity().map_err(|e| redb_error("verifying the tree", e.into()))
+        })
     }
 
     /// Forgets an instance that a failed read has made useless.
@@ -74,10 +89,7 @@ impl Tree {
     /// The state of the last checkpoint, for readers.
     pub(crate) fn read(&mut self) -> Result<TreeView, StoreError> {
         let doing = "beginning a read";
-        let database = match self.database.take() {
-            Some(database) => self.database.insert(database),
-            None => self.reopen()?,
-        };
+        let database = self.database()?;
         let table = guarded(|| {
             let tx = database.begin_read().map_err(|e| redb_error(doing, e.into()))?;
             tx.open_table(ROWS).map_err(|e| redb_error(doing, e.into()))
@@ -94,10 +106,7 @@ impl Tree {
         rows: Option<&Memtable>,
         checkpoint: Checkpoint,
     ) -> Result<TreeView, StoreError> {
-        let database = match self.database.take() {
-            Some(database) => self.database.insert(database),
-            None => self.reopen()?,
-        };
+        let database = self.database()?;
         let written = guarded(|| write_rows(database, rows, checkpoint));
         if let Err(error) = written {
             self.database = None;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zaffre_base::{ContentId, Stamp};
 use zaffre_store::disk::Disk;
-use zaffre_store::extents::check::{CheckReport, check};
+use zaffre_store::extents::check::{CheckReport, Scrub};
 use zaffre_store::extents::runs::{self, Run};
 use zaffre_store::extents::{ExtentOptions, ExtentRef, Extents, Owner, Upkeep};
 use zaffre_store::meta::{Meta, Strict, StrictOptions};
@@ -81,6 +81,10 @@ pub struct User {
     retired: Vec<Retired>,
     readers: Vec<Reader>,
     pub random: Random,
+    /// Its three placements start here.
+    first_place: u8,
+    /// Longest object.
+    pub longest: usize,
     disk: Arc<dyn Disk>,
 }
 
@@ -108,13 +112,36 @@ impl User {
             retired: Vec::new(),
             readers: Vec::new(),
             random: Random(seed),
+            first_place: 0,
+            longest: 150_000,
             disk,
+        }
+    }
+
+    /// Another user of the same store, with placements and choices of its own.
+    pub fn neighbour(&self, number: u8) -> Self {
+        let (extents, meta, pins) = (self.extents.clone(), self.meta.clone(), self.pins.clone());
+        let upkeep = Upkeep::new(extents.clone(), meta.clone(), pins.clone());
+        Self {
+            extents,
+            meta,
+            pins,
+            upkeep,
+            model: BTreeMap::new(),
+            unsure: BTreeMap::new(),
+            retired: Vec::new(),
+            readers: Vec::new(),
+            random: Random(self.random.0 ^ u64::from(number)),
+            first_place: 3 * number,
+            longest: self.longest,
+            disk: Arc::clone(&self.disk),
         }
     }
 
     fn any_key(&mut self) -> (u8, u8) {
         let mut byte = |bound| u8::try_from(self.random.below(bound)).expect("small");
-        (byte(3), byte(12))
+        let place = byte(3);
+        (self.first_place + place, byte(12))
     }
 
     /// Writes an object and releases what it replaces once nobody reads that any more.
@@ -126,8 +153,18 @@ impl User {
             7 | 8 => 1 + self.random.index(20_000),
             _ => 60_000 + self.random.index(90_000),
         };
-        let body = self.random.bytes(length);
+        let body = self.random.bytes(length.min(self.longest));
         let pieces = 1 + self.random.index(3);
+        self.put_at(key, body, pieces).await
+    }
+
+    /// Writes one object.
+    pub async fn put_at(
+        &mut self,
+        key: (u8, u8),
+        body: Bytes,
+        pieces: usize,
+    ) -> Result<(), StoreError> {
         let result = self.put_body(key, &body, pieces).await;
         match &result {
             Ok(()) => drop(self.model.insert(key, body)),
@@ -273,13 +310,19 @@ impl User {
 
     /// Scrubs everything.
     pub async fn scrub(&self) -> CheckReport {
-        let rows = self.rows().await.into_iter().map(Ok);
-        check(&self.extents, &self.meta, rows, |_| {}).await.expect("the disk works")
+        let mut scrub = Scrub::new(self.extents.clone(), self.meta.clone());
+        let mut calls = 0;
+        scrub.segments(|_| calls += 1).await.expect("the disk works");
+        assert!(calls >= self.extents.segments().len(), "progress is told");
+        for (placement, row) in self.rows().await {
+            scrub.row(&placement, &row).expect("the disk works");
+        }
+        scrub.report().clone()
     }
 
     pub async fn rows(&self) -> Vec<(Placement, Row)> {
         let mut rows = Vec::new();
-        for place in 0..3 {
+        for place in self.first_place..self.first_place + 3 {
             let snapshot = self.meta.snapshot(&placement(place)).await.expect("works");
             let page = snapshot.scan(&[], None, 1_000).expect("works");
             rows.extend(page.into_iter().map(|row| (placement(place), row)));
@@ -295,7 +338,21 @@ impl User {
         let (extents, pins) = (open(&disk), Pins::new());
         let upkeep = Upkeep::new(extents.clone(), meta.clone(), pins.clone());
         let (retired, readers) = (Vec::new(), Vec::new());
-        Self { extents, meta, pins, upkeep, model, unsure, retired, readers, random, disk }
+        let (first_place, longest) = (self.first_place, self.longest);
+        Self {
+            extents,
+            meta,
+            pins,
+            upkeep,
+            model,
+            unsure,
+            retired,
+            readers,
+            random,
+            first_place,
+            longest,
+            disk,
+        }
     }
 
     pub fn end_readers(&mut self) {
