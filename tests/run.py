@@ -49,6 +49,7 @@ SUITES = (
     Suite("rclone", "rclone", ("suites/rclone",), 5),
     Suite("tables", "venv", ("suites/tables",), 100),
     Suite("article", "venv", ("suites/article",), 40),
+    Suite("access", "venv", ("suites/access",), 1300),
     Suite("races", "venv", ("suites/races",), 8),
     Suite("kill", "venv", ("suites/kill",), 2),
     Suite("wire", "venv", ("suites/wire",), 35),
