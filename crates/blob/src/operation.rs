@@ -3,6 +3,7 @@
 //! Must never have a default arm: a new operation does not compile until every match handles it.
 
 use crate::account_info::GetAccountInfo;
+use crate::parse::blob::Download;
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
 use zaffre_auth::action::Action;
@@ -291,7 +292,7 @@ pub enum BlobOperation {
     /// List Blobs
     ListBlobs(BlobListing),
     /// Get Blob
-    GetBlob(op::GetBlob),
+    GetBlob(Download),
     /// Get Blob Properties
     GetBlobProperties(op::GetBlobProperties),
     /// Get Blob Metadata

@@ -53,6 +53,9 @@ fn identifier(xml: &mut Reader<'_>) -> Result<AccessPolicy, ApiError> {
     if id.encode_utf16().count() > ACCESS_POLICY_ID_CHARS {
         return Err(xml.error("Id is longer than 64 characters."));
     }
+    if id.chars().any(|c| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}')) {
+        return Err(xml.error("Id has a character that XML cannot hold."));
+    }
     let (start, expiry, permission) = policy.unwrap_or_default();
     Ok(AccessPolicy { id, start, expiry, permission })
 }
@@ -142,6 +145,7 @@ mod tests {
             (one("<AccessPolicy><Start /></AccessPolicy><Id> b </Id>"), Ok("b - - -")),
             (one("<AccessPolicy/>"), Err("InvalidXmlDocument")),
             (one("<Id/>"), Err("InvalidXmlDocument")),
+            (one("<Id>a\u{2}</Id>"), Err("InvalidXmlDocument")),
             (one(&id(&long)), Err("InvalidXmlDocument")),
             (one("<Id>a</Id><Id>b</Id>"), Err("InvalidXmlDocument")),
             (one("<Id>a</Id><Other/>"), Err("InvalidXmlDocument")),

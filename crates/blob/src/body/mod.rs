@@ -5,6 +5,7 @@
 pub mod access_policies;
 pub mod block_list;
 mod checked;
+pub mod framed;
 pub mod stream;
 pub mod structured;
 

@@ -14,11 +14,11 @@ use zaffre_base::checksum::Crc64;
 use zaffre_domain::Refusal;
 use zaffre_http::ApiError;
 
-const VERSION: u8 = 1;
-const FLAG_CRC64: u16 = 1;
-const HEADER: usize = 13;
-const SEGMENT_HEADER: usize = 10;
-const CRC: usize = 8;
+pub(super) const VERSION: u8 = 1;
+pub(super) const FLAG_CRC64: u16 = 1;
+pub(super) const HEADER: usize = 13;
+pub(super) const SEGMENT_HEADER: usize = 10;
+pub(super) const CRC: usize = 8;
 
 /// What is wrong with a framed body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,16 +2,17 @@
 
 use super::{Dispatch, done};
 use crate::body::{block_list, stream, verify};
+use crate::parse::blob::Download;
 use crate::parse::put::{BlockListUpload, Upload};
 use crate::render::{blob, blocks, container, upload};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply, xml};
 
 impl Dispatch<'_> {
-    pub(super) async fn get_blob(self, op: op::GetBlob) -> Result<Reply, ApiError> {
-        let (op, overrides) = self.caller.permit_read(op)?;
+    pub(super) async fn get_blob(self, asked: Download) -> Result<Reply, ApiError> {
+        let (op, overrides) = self.caller.permit_read(asked.op)?;
         let reply = done(service::get_blob(self.core, op).await)?;
-        blob::content(reply, &overrides, self.asked.version)
+        blob::content(reply, asked.structured, &overrides, self.asked.version)
     }
 
     pub(super) async fn get_blob_properties(

@@ -46,7 +46,7 @@ impl Dispatch<'_> {
             B::DeleteContainer(op) => self.delete_container(op).await,
             B::LeaseContainer(op) => self.lease_container(op).await,
             B::ListBlobs(listing) => self.list_blobs(listing).await,
-            B::GetBlob(op) => self.get_blob(op).await,
+            B::GetBlob(download) => self.get_blob(download).await,
             B::GetBlobProperties(op) => self.get_blob_properties(op).await,
             B::GetBlobMetadata(op) => self.get_blob_metadata(op).await,
             B::SetBlobMetadata(op) => self.set_blob_metadata(op).await,

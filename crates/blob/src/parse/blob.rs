@@ -4,7 +4,7 @@
 
 use super::conditions::conditions;
 use super::properties::{UNSERVED_ON_WRITES, stored};
-use super::{checksum, lease};
+use super::{checksum, lease, put};
 use crate::fields::Fields;
 use crate::refuse;
 use zaffre_base::{Guid, Timestamp};
@@ -16,23 +16,33 @@ use zaffre_http::{ApiError, codes};
 /// Headers of a read that ask for what is not done here yet.
 const UNSERVED_ON_READS: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256"];
 
-pub(super) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<op::GetBlob, ApiError> {
+/// Get Blob and how its content is to be sent.
+#[derive(Clone, Debug)]
+pub struct Download {
+    /// The operation.
+    pub op: op::GetBlob,
+    /// In segments with checksums, `XSM/1.0`.
+    pub structured: bool,
+}
+
+pub(super) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiError> {
     current_only(fields)?;
     fields.refuse_unserved(UNSERVED_ON_READS)?;
-    fields.refuse_unserved(&["x-ms-structured-body"])?;
+    let structured = put::structured(fields)?;
     let range = match fields.header("x-ms-range")? {
         Some(text) => Some(text),
         None => fields.header("range")?,
     };
     let range = range.and_then(|text| range::parse(text, fields.version()));
-    Ok(op::GetBlob {
+    let op = op::GetBlob {
         at,
         range,
         range_checksum: checksum::of_range(fields, range.is_some())?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::GetBlob)?,
         context: fields.context(),
-    })
+    };
+    Ok(Download { op, structured })
 }
 
 pub(super) fn get_properties(

@@ -2,7 +2,7 @@
 //!
 //! Must never read a body, look anything up, or check a permission.
 
-pub(crate) mod blob;
+pub mod blob;
 mod checksum;
 mod conditions;
 pub(crate) mod container;

@@ -133,15 +133,8 @@ fn block_id(fields: &Fields<'_>) -> Result<Vec<u8>, ApiError> {
 }
 
 fn framing(fields: &Fields<'_>) -> Result<Framing, ApiError> {
-    let Some(text) = fields.header(STRUCTURED)? else {
+    if !structured(fields)? {
         return Ok(Framing::Plain);
-    };
-    let mut parts = text.split(';').map(str::trim);
-    let known = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("XSM/1.0"))
-        && parts.next().is_some_and(|p| p.eq_ignore_ascii_case("properties=crc64"))
-        && parts.next().is_none();
-    if !known {
-        return Err(ApiError::invalid_header_value(STRUCTURED, text));
     }
     let framed = fields.content_length().ok_or_else(ApiError::missing_content_length)?;
     let length = fields.required(STRUCTURED_LENGTH)?;
@@ -149,6 +142,18 @@ fn framing(fields: &Fields<'_>) -> Result<Framing, ApiError> {
         Ok(content) if content <= framed => Ok(Framing::Structured { framed, content }),
         _ => Err(ApiError::invalid_header_value(STRUCTURED_LENGTH, length)),
     }
+}
+
+/// Whether the request asks for the one framing there is.
+pub(super) fn structured(fields: &Fields<'_>) -> Result<bool, ApiError> {
+    let Some(text) = fields.header(STRUCTURED)? else {
+        return Ok(false);
+    };
+    let mut parts = text.split(';').map(str::trim);
+    let known = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("XSM/1.0"))
+        && parts.next().is_some_and(|p| p.eq_ignore_ascii_case("properties=crc64"))
+        && parts.next().is_none();
+    if known { Ok(true) } else { Err(ApiError::invalid_header_value(STRUCTURED, text)) }
 }
 
 fn content_length(fields: &Fields<'_>, framing: Framing) -> Result<u64, ApiError> {

@@ -1,7 +1,7 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
-use super::{lease, metadata, since, written};
-use crate::body::stream;
+use super::{STRUCTURED_BODY, lease, metadata, since, written};
+use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_auth::ResponseOverrides;
@@ -13,6 +13,7 @@ use zaffre_http::{ApiError, Reply, ReplyBody};
 /// Get Blob: 200 with the whole blob or 206 with a range of it.
 pub fn content(
     reply: GetBlobReply,
+    structured: bool,
     overrides: &ResponseOverrides,
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
@@ -35,7 +36,15 @@ pub fn content(
     if version >= since::TIERS_ON_GET {
         out = tier(out, view);
     }
-    out.body = ReplyBody::Stream { length: reply.length, bytes: stream::reply(reply.body) };
+    let (mut length, mut bytes) = (reply.length, stream::reply(reply.body));
+    if structured {
+        out = out
+            .with("x-ms-structured-body", STRUCTURED_BODY)
+            .with("x-ms-structured-content-length", length);
+        bytes = framed::stream(bytes, length);
+        length = framed::length(length);
+    }
+    out.body = ReplyBody::Stream { length, bytes };
     Ok(out)
 }
 

@@ -16,6 +16,8 @@ use zaffre_domain::lease::LeaseView;
 use zaffre_http::Reply;
 
 const XML: &str = "application/xml";
+/// What the request said, word for word: SDKs compare.
+const STRUCTURED_BODY: &str = "XSM/1.0; properties=crc64";
 
 /// ETag and Last-Modified.
 fn written(reply: Reply, written: Written, version: ApiVersion) -> Reply {

@@ -218,7 +218,7 @@ fn a_range_of_a_blob() {
         ..ResponseOverrides::default()
     };
     check(
-        &blob::content(reply(Some((2, 5))), &overrides, NOW).expect("sendable"),
+        &blob::content(reply(Some((2, 5))), false, &overrides, NOW).expect("sendable"),
         "206
         accept-ranges: bytes
         content-disposition: attachment; filename=\"ü\"
@@ -237,17 +237,19 @@ fn a_range_of_a_blob() {
 
         (4 bytes)",
     );
-    let whole = blob::content(reply(None), &ResponseOverrides::default(), NOW).expect("sendable");
+    let whole =
+        blob::content(reply(None), false, &ResponseOverrides::default(), NOW).expect("sendable");
     assert_eq!(whole.status, StatusCode::OK);
     assert_eq!(whole.headers["content-md5"], "AQEBAQEBAQEBAQEBAQEBAQ==");
     assert!(!whole.headers.contains_key("x-ms-access-tier"));
-    let newest = blob::content(reply(None), &ResponseOverrides::default(), ApiVersion::LATEST);
+    let newest =
+        blob::content(reply(None), false, &ResponseOverrides::default(), ApiVersion::LATEST);
     assert_eq!(newest.expect("sendable").headers["x-ms-access-tier"], "Hot");
     let evil = ResponseOverrides {
         content_type: Some("a\r\nx-evil: 1".to_owned()),
         ..ResponseOverrides::default()
     };
-    let refused = blob::content(reply(None), &evil, NOW).map(|_| ()).map_err(|e| e.code);
+    let refused = blob::content(reply(None), false, &evil, NOW).map(|_| ()).map_err(|e| e.code);
     assert_eq!(refused, Err("InvalidQueryParameterValue"));
 }
 

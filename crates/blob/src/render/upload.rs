@@ -1,6 +1,6 @@
 //! Answers of Put Blob, Put Block and Put Block List: what was stored, and its checksums.
 
-use super::{since, written};
+use super::{STRUCTURED_BODY, since, written};
 use crate::body::Verified;
 use crate::parse::put::Framing;
 use hyper::StatusCode;
@@ -40,9 +40,7 @@ fn created(framing: Framing, version: ApiVersion) -> Reply {
     }
     match framing {
         Framing::Plain => reply,
-        Framing::Structured { .. } => {
-            reply.with("x-ms-structured-body", "XSM/1.0; properties=crc64")
-        }
+        Framing::Structured { .. } => reply.with("x-ms-structured-body", STRUCTURED_BODY),
     }
 }
 

@@ -179,6 +179,11 @@ async fn framed_uploads_are_checked_and_unframed() {
     assert_eq!(stored.outcome(), "201", "{}", stored.text());
     assert_eq!(stored.header("x-ms-structured-body"), "XSM/1.0; properties=crc64");
     assert_eq!(get(&server, "/abc/b").await.text(), "hello world");
+    let asked = server.ask("GET /abc/b").with("x-ms-structured-body", "XSM/1.0; properties=crc64");
+    let read = asked.send().await;
+    assert_eq!(read.body, framed, "a download is framed like an upload");
+    assert_eq!(read.header("x-ms-structured-content-length"), "11");
+    assert_eq!(read.header("content-length"), "50");
     let mut broken = framed.clone();
     broken[25] ^= 1;
     assert_eq!(send(broken).await.outcome(), "400 Crc64Mismatch");
