@@ -18,9 +18,12 @@ minute, so keys can be rotated without a restart. Keep it readable by its owner 
 /// A storage server that speaks Azure's REST protocols.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "zaffre", version, disable_version_flag = true, after_help = AFTER_HELP)]
-#[command(rename_all = "camelCase")]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what a command line has")]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
     /// Address the Blob service listens on
     #[arg(long = "blobHost", value_name = "HOST", default_value = "127.0.0.1")]
     pub(crate) blob_host: String,
@@ -93,6 +96,16 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) compatible: Compatible,
+}
+
+/// What else the program does besides serving.
+#[derive(clap::Subcommand, Clone, Debug)]
+pub(crate) enum Command {
+    /// Verify every checksum and every reference of a data directory; changes nothing
+    Check {
+        /// The data directory; no server may be using it
+        dir: PathBuf,
+    },
 }
 
 /// Flags of services that are not served yet: accepted, so that command lines keep working.
@@ -201,6 +214,9 @@ mod tests {
             ("--blobport 1", false),
             ("--location x", true),
             ("surplus", false),
+            ("check dir", true),
+            ("check", false),
+            ("--silent check dir", false),
         ] {
             let words = std::iter::once("zaffre").chain(line.split_whitespace());
             assert_eq!(Args::try_parse_from(words).is_ok(), taken, "{line}");

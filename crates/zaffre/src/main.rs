@@ -6,20 +6,26 @@ mod accounts;
 mod args;
 mod capped;
 mod certificate;
+mod check;
 mod failure;
 mod log;
 mod serve;
 mod signals;
 mod terminal;
 
-use args::Args;
+use args::{Args, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match serve::run(&args) {
-        Ok(()) => ExitCode::SUCCESS,
+    let outcome = match &args.command {
+        None => serve::run(&args).map(|()| true),
+        Some(Command::Check { dir }) => check::run(dir),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(failure) => {
             terminal::complain(&failure);
             ExitCode::FAILURE

@@ -195,6 +195,27 @@ fn logs_never_hold_a_signature() {
 }
 
 #[test]
+fn check_verifies_a_directory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let check = |data: &str| {
+        let Output { status, stdout, stderr } =
+            zaffre(dir.path(), &format!("check {data}")).output().expect("the program runs");
+        let said = [stdout, stderr].concat();
+        (status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    assert_eq!(check("none").0, Some(1));
+    let server = Server::start(zaffre(dir.path(), "--blobPort 0 -l data"));
+    let (code, said) = check("data");
+    assert!(code == Some(1) && said.contains("already using"), "{said}");
+    server.signal("-TERM");
+    assert_eq!(server.end().0, Some(0));
+    let (code, said) = check("data");
+    assert!(code == Some(0) && said.contains("problems: 0"), "{said}");
+    std::fs::write(dir.path().join("data/FORMAT"), "nonsense").expect("written");
+    assert_eq!(check("data").0, Some(1));
+}
+
+#[test]
 fn https() {
     let dir = tempfile::tempdir().expect("a directory");
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
