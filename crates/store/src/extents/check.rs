@@ -104,31 +104,44 @@ impl CheckReport {
     }
 }
 
-/// Scrubs all segments, then all `rows` that hold runs (every such row of the store, in any order).
-/// `progress` is called after every few hundred records or rows. While the store is in use, hold a
-/// pin taken before the first row was read.
-pub async fn check(
-    extents: &Extents,
-    meta: &Meta,
-    rows: impl Iterator<Item = Result<(Placement, Row), StoreError>>,
-    mut progress: impl FnMut(&CheckReport),
-) -> Result<CheckReport, StoreError> {
-    const ROWS: u64 = 512;
-    let mut report = CheckReport::default();
-    for segment in extents.segments() {
-        check_segment(extents, meta, segment, &mut report, &mut progress).await?;
+/// A scrub under way: first all segments, then every row of the store that holds runs, in any
+/// order. While the store is in use, hold a pin taken before the first row was read.
+#[derive(Debug)]
+pub struct Scrub {
+    extents: Extents,
+    meta: Meta,
+    report: CheckReport,
+}
+
+impl Scrub {
+    /// A scrub that has done nothing yet.
+    pub fn new(extents: Extents, meta: Meta) -> Self {
+        Self { extents, meta, report: CheckReport::default() }
     }
-    for row in rows {
-        let (placement, row) = row?;
-        check_row(extents, &placement, &row, &mut report)?;
-        report.rows += 1;
-        if report.rows.is_multiple_of(ROWS) {
-            progress(&report);
-            tokio::task::yield_now().await;
+
+    /// Verifies every record of every segment and asks its owner's rows about it. `progress` is
+    /// called after every few hundred records.
+    pub async fn segments(
+        &mut self,
+        mut progress: impl FnMut(&CheckReport),
+    ) -> Result<(), StoreError> {
+        for segment in self.extents.segments() {
+            let (extents, meta) = (&self.extents, &self.meta);
+            check_segment(extents, meta, segment, &mut self.report, &mut progress).await?;
         }
+        Ok(())
     }
-    progress(&report);
-    Ok(report)
+
+    /// Verifies that every run of a row leads to an extent that knows the row as its owner.
+    pub fn row(&mut self, placement: &Placement, row: &Row) -> Result<(), StoreError> {
+        self.report.rows += 1;
+        check_row(&self.extents, placement, row, &mut self.report)
+    }
+
+    /// What was found so far.
+    pub fn report(&self) -> &CheckReport {
+        &self.report
+    }
 }
 
 async fn check_segment(

@@ -22,7 +22,7 @@ mod walk;
 mod writer;
 
 pub use compact::{CompactReport, SPARSE_PERCENT};
-pub use open_writes::WriteGuard;
+pub use open_writes::{OpenWrites, WriteGuard};
 pub use orphans::OrphanReport;
 pub use reader::INLINE_READ;
 pub use record::BLOCK;

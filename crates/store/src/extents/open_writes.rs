@@ -15,13 +15,13 @@ struct Inner {
     open: Mutex<BTreeMap<u64, usize>>,
 }
 
-/// The sequence counter and the writes that are open.
+/// The sequence counter and the writes that are open. Clones share them.
 #[derive(Clone, Debug)]
-pub(crate) struct OpenWrites(Arc<Inner>);
+pub struct OpenWrites(Arc<Inner>);
 
 impl OpenWrites {
     /// Counts from `first`, which is above every sequence ever given out before.
-    pub(crate) fn starting_at(first: u64) -> Self {
+    pub fn starting_at(first: u64) -> Self {
         Self(Arc::new(Inner { next: AtomicU64::new(first), open: Mutex::default() }))
     }
 
@@ -30,12 +30,13 @@ impl OpenWrites {
     }
 
     /// Gives out the sequence of one record.
-    pub(crate) fn next_sequence(&self) -> u64 {
+    pub fn next_sequence(&self) -> u64 {
         self.0.next.fetch_add(1, Ordering::SeqCst)
     }
 
     /// Begins a write: every record it writes gets a sequence of at least its start.
-    pub(crate) fn begin(&self) -> WriteGuard {
+    #[must_use = "dropping the guard ends the write"]
+    pub fn begin(&self) -> WriteGuard {
         let mut open = self.open();
         // Read under the lock: a watermark taken meanwhile would otherwise miss this write.
         let start = self.0.next.load(Ordering::SeqCst);
@@ -46,7 +47,7 @@ impl OpenWrites {
 
     /// Every record below this sequence belongs to a write that has ended. Look at the rows AFTER
     /// calling this: what such a write committed is then visible.
-    pub(crate) fn watermark(&self) -> u64 {
+    pub fn watermark(&self) -> u64 {
         let open = self.open();
         let next = self.0.next.load(Ordering::SeqCst);
         open.keys().next().copied().unwrap_or(next)

@@ -7,7 +7,7 @@ use super::ExtentRef;
 use super::reader;
 use super::record::{Fixed, RELEASED, RELEASED_AT};
 use super::shared::Shared;
-use super::table::{Live, Phase};
+use super::table::{Live, Phase, SegmentStatus};
 use crate::disk::File;
 use crate::error::StoreError;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ fn release_in(shared: &Shared, number: u32, refs: &[ExtentRef]) -> Result<(), St
     let last = status.is_some_and(|s| {
         s.phase == Phase::Sealed && s.live.is_some_and(|live| live.records == less.records)
     });
-    if last {
+    if last && !is_highest(shared, number) {
         return remove(shared, number);
     }
     mark(shared, &file, &headers)?;
@@ -145,22 +145,24 @@ fn hole(header: &Fixed) -> Range<u64> {
 /// Removes every sealed segment in which no record is in use.
 pub(crate) fn sweep(shared: &Shared) {
     let _held = shared.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-    for segment in shared.table.all().into_iter().filter(super::SegmentStatus::is_empty) {
-        if let Err(error) = remove(shared, segment.number) {
-            tracing::warn!(segment = segment.number, %error, "a segment could not be removed");
+    let segments = shared.table.all().into_iter();
+    for SegmentStatus { number, .. } in segments.filter(SegmentStatus::is_empty) {
+        if !is_highest(shared, number)
+            && let Err(error) = remove(shared, number)
+        {
+            tracing::warn!(segment = number, %error, "a segment could not be removed");
         }
     }
 }
 
-/// Removes a segment's file, unless it has the highest number of all: numbers must rise over
-/// restarts, or an old reference could come to mean a new extent.
+/// Whether a segment has the highest number of all. Such a file stays, because numbers must rise
+/// over restarts: otherwise an old reference could come to mean a new extent.
+fn is_highest(shared: &Shared, number: u32) -> bool {
+    shared.table.all().last().is_some_and(|last| last.number == number)
+}
+
 fn remove(shared: &Shared, number: u32) -> Result<(), StoreError> {
     shared.poison.check()?;
-    let highest = shared.table.all().last().map(|segment| segment.number);
-    if highest == Some(number) {
-        shared.table.counted(number, Live::default());
-        return Ok(());
-    }
     // Out of the table first: whoever then misses the file knows that it is gone for good.
     shared.table.remove(number);
     match shared.files.remove(number) {
