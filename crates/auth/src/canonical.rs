@@ -196,7 +196,9 @@ mod tests {
             "x-ms-meta-a'b",
             "x-ms-meta-a-b",
             "x-ms-meta-abc",
+            "x-ms-meta-ab'c",
             "x-ms-meta-ab-c",
+            "x-ms-meta-a'bc",
             "x-ms-meta-a-bc",
             "x-ms-meta-b",
         ];

@@ -242,6 +242,7 @@ fn missing_and_garbled_fields() {
         ("/cont/x", "sr=b&sv=2026&se=2030-01-01&sp=r&sig=AAAA", bad("sv")),
         ("/cont/x", "sr=z&sv=2026-04-06&se=2030-01-01&sp=r&sig=AAAA", bad("sr")),
         ("/cont/x", "sr=bs&sv=2018-03-28&se=2030-01-01&sp=r&sig=AAAA&snapshot=x", bad("sr")),
+        ("/cont/x", "sr=bv&sv=2018-03-28&se=2030-01-01&sp=r&sig=AAAA&versionid=x", bad("sr")),
         ("/cont/x", "sr=d&sdd=1&sv=2019-12-12&se=2030-01-01&sp=r&sig=AAAA", bad("sr")),
         ("/cont/x", "sr=d&sv=2026-04-06&se=2030-01-01&sp=r&sig=AAAA", missing("sdd")),
         ("/cont/x", "sr=d&sdd=-1&sv=2026-04-06&se=2030-01-01&sp=r&sig=AAAA", bad("sdd")),

@@ -297,6 +297,21 @@ fn rules_that_changed_with_a_version() {
     }
 }
 
+/// With both dates, the line of `Date` is empty.
+#[test]
+fn x_ms_date_wins() {
+    for (line, want) in [("", true), (DATE, false)] {
+        let string =
+            format!("GET\n\n\n\n\n\n{line}\n\n\n\n\n\nx-ms-date:{DATE}\n/{ACCOUNT}/cont/x");
+        let signature = hmac_of(&crate::fixture::key(), &string);
+        let request = Request::new("GET", "/cont/x")
+            .header("x-ms-date", DATE)
+            .header("Date", DATE)
+            .header("Authorization", &format!("SharedKey {ACCOUNT}:{signature}"));
+        assert_eq!(request.authenticate().is_ok(), want);
+    }
+}
+
 /// Only a path-style URL names the account; elsewhere such a segment is a container.
 #[test]
 fn secondary_is_stripped_from_the_account_alone() {
