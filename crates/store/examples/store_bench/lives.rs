@@ -14,6 +14,9 @@ const LOOKS: u32 = 40;
 /// How long a child writes before it is killed.
 const WRITING: Duration = Duration::from_millis(700);
 
+/// How long a child may take to close its store.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// The modes this program runs itself in.
 pub(crate) fn child(words: &[&str]) -> Option<Result<()>> {
     let mode = match *words {
@@ -79,6 +82,8 @@ pub(crate) fn reopen(folder: &Path, keys: u32, rounds: u32) -> Result<Samples> {
         writer.kill()?;
         let mut opener = Started::myself(&["child-open", &folder])?;
         times.push(opener.line()?.parse()?);
+        // It closes the store in order; the next writer needs the lock.
+        opener.wait_for_end(PATIENCE);
     }
     Ok(times)
 }

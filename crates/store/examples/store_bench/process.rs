@@ -6,6 +6,7 @@ use crate::report::Result;
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A child whose output is read line by line; killed when dropped.
 #[derive(Debug)]
@@ -49,6 +50,18 @@ impl Started {
             if let Some(found) = wanted(&self.line()?) {
                 return Ok(found);
             }
+        }
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits until it has ended by itself, but not longer than `patience`.
+    pub(crate) fn wait_for_end(&mut self, patience: Duration) {
+        let begun = Instant::now();
+        while self.is_running() && begun.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -13,61 +13,55 @@
 //!
 //! Must never answer before the batch is durable, nor anything after a failed sync.
 
+use super::checkpointer::checkpoint_loop;
 use super::commit_queue::{CommitQueue, Refused};
+use super::committer::Committer;
 use super::engine::{Body, Engine, SnapshotView, Submitted, Verdict};
 use super::journal::{self, Journal};
 use super::layers::{Layers, LayersAt};
 use super::limits;
-use super::memtable::Memtable;
 use super::placement::Placement;
-use super::tree::{Checkpoint, Tree, TreeView};
+use super::tree::{Checkpoint, Tree};
 use super::tx::{Overlay, Tx, View};
 use crate::clock::Clock;
 use crate::disk::{Disk, File};
 use crate::error::StoreError;
 use crate::poison::Poison;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tokio::sync::oneshot;
 use zaffre_base::Stamp;
 
-/// How long a failed checkpoint waits before it is tried again.
-const RETRY: Duration = Duration::from_millis(50);
-/// Rows in memory may grow to so many times the intended size while a checkpoint is under way.
-const PATIENCE: usize = 3;
-
 /// A transaction waiting for the commit thread.
-struct Waiting {
-    at: Placement,
-    body: Body,
-    answer: oneshot::Sender<Result<(), StoreError>>,
+pub(super) struct Waiting {
+    pub(super) at: Placement,
+    pub(super) body: Body,
+    pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
 }
 
 /// What the commit thread and the checkpoint thread tell each other.
 #[derive(Default)]
-struct Turn {
+pub(super) struct Turn {
     /// Generation and newest stamp of the frozen rows waiting to be written.
-    frozen: Option<Checkpoint>,
+    pub(super) frozen: Option<Checkpoint>,
     /// Why the last try to write them failed.
-    failure: Option<StoreError>,
+    pub(super) failure: Option<StoreError>,
     /// A read failed: the tree must be opened anew.
-    broken: bool,
-    closing: bool,
+    pub(super) broken: bool,
+    pub(super) closing: bool,
 }
 
-struct Shared {
+pub(super) struct Shared {
     layers: RwLock<Arc<Layers>>,
-    last_stamp: AtomicU64,
-    queue: CommitQueue<Waiting>,
+    pub(super) last_stamp: AtomicU64,
+    pub(super) queue: CommitQueue<Waiting>,
     turn: Mutex<Turn>,
-    turned: Condvar,
-    clock: Clock,
-    poison: Poison,
-    memory_bytes: usize,
+    pub(super) turned: Condvar,
+    pub(super) clock: Clock,
+    pub(super) poison: Poison,
+    pub(super) memory_bytes: usize,
 }
 
 /// The engine; dropping it commits what waits, writes a last checkpoint and ends its threads.
@@ -137,7 +131,7 @@ impl Embedded {
             poison,
             memory_bytes: options.memory_bytes,
         });
-        let committer = Committer { shared: Arc::clone(&shared), journal };
+        let committer = Committer::new(Arc::clone(&shared), journal);
         let checkpointer = Arc::clone(&shared);
         let threads = vec![
             spawn("zaffre-commit", move || committer.run())?,
@@ -165,15 +159,15 @@ impl Drop for Embedded {
 }
 
 impl Shared {
-    fn turn(&self) -> MutexGuard<'_, Turn> {
+    pub(super) fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn layers(&self) -> Arc<Layers> {
+    pub(super) fn layers(&self) -> Arc<Layers> {
         Arc::clone(&self.layers.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn change_layers(&self, change: impl FnOnce(&Layers) -> Layers) {
+    pub(super) fn change_layers(&self, change: impl FnOnce(&Layers) -> Layers) {
         let mut slot = self.layers.write().unwrap_or_else(PoisonError::into_inner);
         *slot = Arc::new(change(&slot));
     }
@@ -236,7 +230,7 @@ impl Engine for Embedded {
 }
 
 /// Runs a body once. A panic in it is contained: it must not end the commit thread.
-fn run(
+pub(super) fn run(
     view: &dyn View,
     at: &Placement,
     stamp: Stamp,
@@ -248,223 +242,6 @@ fn run(
         (verdict, tx.into_writes())
     }));
     ran.map_err(|_| StoreError::Limit("a transaction's body panicked"))
-}
-
-type Answers = Vec<(oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>)>;
-
-/// The commit thread.
-struct Committer {
-    shared: Arc<Shared>,
-    journal: Journal,
-}
-
-impl Committer {
-    fn run(mut self) {
-        let mut waiting = VecDeque::new();
-        loop {
-            if waiting.is_empty() {
-                let batch = self.shared.queue.take_now(limits::BATCH).or_else(|| {
-                    self.journal.seal();
-                    self.shared.queue.take(limits::BATCH)
-                });
-                match batch {
-                    Some(batch) => waiting.extend(batch),
-                    None => break,
-                }
-            }
-            self.commit(&mut waiting);
-        }
-        self.close();
-    }
-
-    /// Commits as many of the waiting transactions as fit one batch and answers them.
-    fn commit(&mut self, waiting: &mut VecDeque<Waiting>) {
-        let mut answers = Answers::new();
-        let before = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
-        let ready = self.shared.poison.check().and_then(|()| self.make_room());
-        let result = ready.and_then(|()| self.run_batch(waiting, before, &mut answers));
-        match result {
-            Ok(last) => {
-                self.shared.last_stamp.store(last.0, Ordering::SeqCst);
-                for (answer, outcome) in answers {
-                    // The receiver may be gone with its client.
-                    drop(answer.send(outcome));
-                }
-            }
-            Err(error) => {
-                tracing::error!(%error, "a commit failed; none of its transactions took effect");
-                self.shared.layers().active.forget_after(before);
-                answers.extend(waiting.drain(..).map(|w| (w.answer, Ok(()))));
-                for (answer, _) in answers {
-                    drop(answer.send(Err(error.clone())));
-                }
-            }
-        }
-    }
-
-    fn run_batch(
-        &mut self,
-        waiting: &mut VecDeque<Waiting>,
-        before: Stamp,
-        answers: &mut Answers,
-    ) -> Result<Stamp, StoreError> {
-        let layers = self.shared.layers();
-        // Later bodies of the batch see the writes of earlier ones, which no reader sees yet.
-        let view = LayersAt { layers: Arc::clone(&layers), stamp: Stamp(u64::MAX) };
-        let (mut last, mut bytes) = (before, 0);
-        self.journal.begin();
-        while bytes < limits::BATCH_BYTES
-            && let Some(mut next) = waiting.pop_front()
-        {
-            let stamp = Stamp(self.shared.clock.now().0.max(last.0 + 1));
-            let (outcome, writes) = match run(&view, &next.at, stamp, &mut next.body) {
-                Ok((Verdict::Commit, writes)) => (Ok(()), writes),
-                Ok((Verdict::Refuse, _)) => (Ok(()), Overlay::new()),
-                Ok((Verdict::Interrupted(error), _)) | Err(error) => (Err(error), Overlay::new()),
-            };
-            answers.push((next.answer, outcome));
-            if !writes.is_empty() {
-                last = stamp;
-                bytes += writes
-                    .iter()
-                    .map(|(k, v)| k.len() + v.as_ref().map_or(0, Vec::len))
-                    .sum::<usize>();
-                self.journal.push(stamp, &writes)?;
-                layers.active.insert(stamp, writes);
-            }
-        }
-        if !self.journal.is_empty() {
-            self.journal.commit()?;
-        }
-        Ok(last)
-    }
-
-    /// Keeps the rows in memory bounded: freezes them when there are enough, waits when the
-    /// checkpoint thread is too far behind.
-    fn make_room(&mut self) -> Result<(), StoreError> {
-        let bytes = self.shared.layers().active.bytes();
-        if bytes < self.shared.memory_bytes {
-            return Ok(());
-        }
-        let mut turn = self.shared.turn();
-        while turn.frozen.is_some() {
-            if bytes < self.shared.memory_bytes.saturating_mul(PATIENCE) {
-                return Ok(());
-            }
-            if let Some(failure) = turn.failure.clone() {
-                return Err(failure);
-            }
-            turn = self.shared.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
-        }
-        drop(turn);
-        self.freeze()
-    }
-
-    fn freeze(&mut self) -> Result<(), StoreError> {
-        let generation = self.journal.generation();
-        let stamp = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
-        self.journal.rotate()?;
-        self.shared.change_layers(|layers| Layers {
-            active: Arc::new(Memtable::default()),
-            frozen: Some(Arc::clone(&layers.active)),
-            tree: Arc::clone(&layers.tree),
-        });
-        self.shared.turn().frozen = Some(Checkpoint { generation, stamp });
-        self.shared.turned.notify_all();
-        Ok(())
-    }
-
-    /// Leaves a tree that has everything, so that the next opening replays nothing.
-    fn close(&mut self) {
-        let mut turn = self.shared.turn();
-        while turn.frozen.is_some() && turn.failure.is_none() {
-            turn = self.shared.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
-        }
-        let written = turn.frozen.is_none();
-        drop(turn);
-        let rows = self.shared.layers().active.bytes();
-        if written
-            && rows > 0
-            && !self.shared.poison.is_set()
-            && let Err(error) = self.freeze()
-        {
-            tracing::warn!(%error, "no last checkpoint; the next start replays the journal");
-        }
-        self.shared.turn().closing = true;
-        self.shared.turned.notify_all();
-    }
-}
-
-/// What the checkpoint thread does next.
-enum Task {
-    Write(Checkpoint),
-    Reopen,
-    Stop,
-}
-
-impl Shared {
-    fn next_task(&self) -> Task {
-        let mut turn = self.turn();
-        loop {
-            match turn.frozen {
-                // A failure while closing is final: the journal still has the rows.
-                Some(_) if turn.closing && turn.failure.is_some() => return Task::Stop,
-                Some(checkpoint) => return Task::Write(checkpoint),
-                None if turn.closing => return Task::Stop,
-                None if turn.broken => return Task::Reopen,
-                None => turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-
-    fn checkpointed(&self, tree: TreeView) {
-        let tree = Arc::new(tree);
-        self.change_layers(|layers| Layers {
-            active: Arc::clone(&layers.active),
-            frozen: None,
-            tree,
-        });
-        let closing = self.turn().closing;
-        *self.turn() = Turn { closing, ..Turn::default() };
-        self.turned.notify_all();
-    }
-
-    /// Readers of a failed instance get errors; gives them the reopened one, or waits a little.
-    fn recover(&self, tree: &mut Tree, failure: Option<StoreError>) {
-        tree.close();
-        let reopened = tree.read();
-        let broken = reopened.is_err();
-        if let Ok(view) = reopened {
-            let tree = Arc::new(view);
-            self.change_layers(|layers| Layers { tree, ..layers.clone() });
-        }
-        let mut turn = self.turn();
-        turn.broken = broken;
-        turn.failure = failure;
-        self.turned.notify_all();
-        if broken || turn.failure.is_some() {
-            drop(self.turned.wait_timeout(turn, RETRY));
-        }
-    }
-}
-
-fn checkpoint_loop(shared: &Shared, mut tree: Tree) {
-    loop {
-        match shared.next_task() {
-            Task::Stop => return,
-            Task::Reopen => shared.recover(&mut tree, None),
-            Task::Write(checkpoint) => {
-                let frozen = shared.layers().frozen.clone();
-                match tree.write(frozen.as_deref(), checkpoint) {
-                    Ok(view) => shared.checkpointed(view),
-                    Err(error) => {
-                        tracing::error!(%error, "a checkpoint failed; it is tried again");
-                        shared.recover(&mut tree, Some(error));
-                    }
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

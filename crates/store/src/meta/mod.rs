@@ -2,7 +2,9 @@
 //!
 //! Must never know what rows mean. Engines live in their own files and join the conformance suite.
 
+mod checkpointer;
 mod commit_queue;
+mod committer;
 #[cfg(test)]
 mod conformance;
 mod embedded;

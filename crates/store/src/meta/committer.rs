@@ -1,0 +1,170 @@
+//! The commit thread: runs waiting bodies in order, appends one batch, syncs once, answers all.
+//!
+//! Must never answer before the batch is durable.
+
+use super::embedded::{Shared, Waiting, run};
+use super::engine::Verdict;
+use super::journal::Journal;
+use super::layers::{Layers, LayersAt};
+use super::limits;
+use super::memtable::Memtable;
+use super::tree::Checkpoint;
+use super::tx::Overlay;
+use crate::error::StoreError;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use tokio::sync::oneshot;
+use zaffre_base::Stamp;
+
+/// Rows in memory may grow to so many times the intended size while a checkpoint is under way.
+const PATIENCE: usize = 3;
+
+type Answers = Vec<(oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>)>;
+
+/// The commit thread.
+pub(super) struct Committer {
+    shared: Arc<Shared>,
+    journal: Journal,
+}
+
+impl Committer {
+    pub(super) fn new(shared: Arc<Shared>, journal: Journal) -> Self {
+        Self { shared, journal }
+    }
+
+    pub(super) fn run(mut self) {
+        let mut waiting = VecDeque::new();
+        loop {
+            if waiting.is_empty() {
+                let batch = self.shared.queue.take_now(limits::BATCH).or_else(|| {
+                    self.journal.seal();
+                    self.shared.queue.take(limits::BATCH)
+                });
+                match batch {
+                    Some(batch) => waiting.extend(batch),
+                    None => break,
+                }
+            }
+            self.commit(&mut waiting);
+        }
+        self.close();
+    }
+
+    /// Commits as many of the waiting transactions as fit one batch and answers them.
+    fn commit(&mut self, waiting: &mut VecDeque<Waiting>) {
+        let mut answers = Answers::new();
+        let before = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
+        let ready = self.shared.poison.check().and_then(|()| self.make_room());
+        let result = ready.and_then(|()| self.run_batch(waiting, before, &mut answers));
+        match result {
+            Ok(last) => {
+                self.shared.last_stamp.store(last.0, Ordering::SeqCst);
+                for (answer, outcome) in answers {
+                    // The receiver may be gone with its client.
+                    drop(answer.send(outcome));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "a commit failed; none of its transactions took effect");
+                self.shared.layers().active.forget_after(before);
+                answers.extend(waiting.drain(..).map(|w| (w.answer, Ok(()))));
+                for (answer, _) in answers {
+                    drop(answer.send(Err(error.clone())));
+                }
+            }
+        }
+    }
+
+    fn run_batch(
+        &mut self,
+        waiting: &mut VecDeque<Waiting>,
+        before: Stamp,
+        answers: &mut Answers,
+    ) -> Result<Stamp, StoreError> {
+        let layers = self.shared.layers();
+        // Later bodies of the batch see the writes of earlier ones, which no reader sees yet.
+        let view = LayersAt { layers: Arc::clone(&layers), stamp: Stamp(u64::MAX) };
+        let (mut last, mut bytes) = (before, 0);
+        self.journal.begin();
+        while bytes < limits::BATCH_BYTES
+            && let Some(mut next) = waiting.pop_front()
+        {
+            let stamp = Stamp(self.shared.clock.now().0.max(last.0 + 1));
+            let (outcome, writes) = match run(&view, &next.at, stamp, &mut next.body) {
+                Ok((Verdict::Commit, writes)) => (Ok(()), writes),
+                Ok((Verdict::Refuse, _)) => (Ok(()), Overlay::new()),
+                Ok((Verdict::Interrupted(error), _)) | Err(error) => (Err(error), Overlay::new()),
+            };
+            answers.push((next.answer, outcome));
+            if !writes.is_empty() {
+                last = stamp;
+                bytes += writes
+                    .iter()
+                    .map(|(k, v)| k.len() + v.as_ref().map_or(0, Vec::len))
+                    .sum::<usize>();
+                self.journal.push(stamp, &writes)?;
+                layers.active.insert(stamp, writes);
+            }
+        }
+        if !self.journal.is_empty() {
+            self.journal.commit()?;
+        }
+        Ok(last)
+    }
+
+    /// Keeps the rows in memory bounded: freezes them when there are enough, waits when the
+    /// checkpoint thread is too far behind.
+    fn make_room(&mut self) -> Result<(), StoreError> {
+        let bytes = self.shared.layers().active.bytes();
+        if bytes < self.shared.memory_bytes {
+            return Ok(());
+        }
+        let mut turn = self.shared.turn();
+        while turn.frozen.is_some() {
+            if bytes < self.shared.memory_bytes.saturating_mul(PATIENCE) {
+                return Ok(());
+            }
+            if let Some(failure) = turn.failure.clone() {
+                return Err(failure);
+            }
+            turn = self.shared.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(turn);
+        self.freeze()
+    }
+
+    fn freeze(&mut self) -> Result<(), StoreError> {
+        let generation = self.journal.generation();
+        let stamp = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
+        self.journal.rotate()?;
+        self.shared.change_layers(|layers| Layers {
+            active: Arc::new(Memtable::default()),
+            frozen: Some(Arc::clone(&layers.active)),
+            tree: Arc::clone(&layers.tree),
+        });
+        self.shared.turn().frozen = Some(Checkpoint { generation, stamp });
+        self.shared.turned.notify_all();
+        Ok(())
+    }
+
+    /// Leaves a tree that has everything, so that the next opening replays nothing.
+    fn close(&mut self) {
+        let mut turn = self.shared.turn();
+        while turn.frozen.is_some() && turn.failure.is_none() {
+            turn = self.shared.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        let written = turn.frozen.is_none();
+        drop(turn);
+        let rows = self.shared.layers().active.bytes();
+        if written
+            && rows > 0
+            && !self.shared.poison.is_set()
+            && let Err(error) = self.freeze()
+        {
+            tracing::warn!(%error, "no last checkpoint; the next start replays the journal");
+        }
+        self.shared.turn().closing = true;
+        self.shared.turned.notify_all();
+    }
+}
