@@ -326,15 +326,46 @@ fn claims_do_not_stretch() {
     let foreign = zaffre_base::AccountName::parse("other").expect("a name");
     let want = Some(AuthError::AuthorizationFailure);
     assert_eq!(check(&|op| op.account = foreign.clone()), want);
+}
 
-    let parameters = [&with(BLOB_SAS, "sr", "bs")[..], &[("snapshot", SNAPSHOT)]].concat();
-    let request = Request::new("GET", "/cont/dir/x").sign_service_sas(&parameters);
-    let claim = request.authenticate().expect("valid");
-    for (snapshot, want) in [(Some(SNAPSHOT), None), (None, level.clone()), (Some("x"), level)] {
+/// Neither do claims for a snapshot, a version or a directory.
+#[test]
+fn narrow_claims_do_not_stretch() {
+    let other = Request::new("GET", "/cont/dir/y");
+    let outside = Request::new("GET", "/cont/dirs/x");
+    let deeper = Request::new("GET", "/cont/dir/x/y");
+    let check = |sr, parameter, change: &dyn Fn(&mut Op)| {
+        let parameters = [&with(BLOB_SAS, "sr", sr)[..], &[parameter]].concat();
+        let request = blob_request().sign_service_sas(&parameters);
+        let claim = request.authenticate().expect("valid");
         let mut op = Op::on(&request, Action::GetBlob);
-        op.snapshot = snapshot.map(str::to_owned);
-        assert_eq!(request.with_facts(|f| authorize(&claim, op, None, f, now())).err(), want);
+        change(&mut op);
+        match request.with_facts(|f| authorize(&claim, op, None, f, now())).err() {
+            None => true,
+            Some(AuthError::AuthenticationFailed { detail: Failure::ResourceLevel }) => false,
+            Some(error) => panic!("{error:?}"),
+        }
+    };
+    for (sr, name) in [("bs", "snapshot"), ("bv", "versionid")] {
+        let check = |change: &dyn Fn(&mut Op)| check(sr, (name, SNAPSHOT), change);
+        let moment = |op: &mut Op, to: Option<&str>| {
+            let moment = if sr == "bs" { &mut op.snapshot } else { &mut op.version };
+            *moment = to.map(str::to_owned);
+        };
+        assert!(check(&|_| ()));
+        assert!(!check(&|op| moment(op, None)));
+        assert!(!check(&|op| moment(op, Some("2026-01-02T00:00:00.0000000Z"))));
+        assert!(!check(&|op| op.blob.clone_from(&other.blob)));
+        assert!(
+            !check(&|op| (op.snapshot, op.version) = (op.version.clone(), op.snapshot.clone()))
+        );
     }
+    let check = |change: &dyn Fn(&mut Op)| check("d", ("sdd", "1"), change);
+    assert!(check(&|_| ()));
+    assert!(check(&|op| op.blob.clone_from(&other.blob)));
+    assert!(check(&|op| op.blob.clone_from(&deeper.blob)));
+    assert!(!check(&|op| op.blob.clone_from(&outside.blob)));
+    assert!(!check(&|op| op.blob = None));
 }
 
 #[test]

@@ -312,6 +312,24 @@ fn x_ms_date_wins() {
     }
 }
 
+/// SDKs sign the root directory with a slash at its end (see the data file) or without.
+#[test]
+fn the_root_directory_has_two_names() {
+    for (resource, want) in [("cont", true), ("cont/", true), ("cont//", false), ("con", false)] {
+        let string = format!(
+            "r\n\n2030-01-01\n/blob/{ACCOUNT}/{resource}\n\n\n\n2021-02-12\nd\n\n\n\n\n\n\n"
+        );
+        let mut request = Request::new("GET", "/cont/dir/x");
+        for (name, value) in
+            [("sv", "2021-02-12"), ("sr", "d"), ("sdd", "0"), ("sp", "r"), ("se", "2030-01-01")]
+        {
+            request.set(name, value);
+        }
+        request.set("sig", &hmac_of(&crate::fixture::key(), &string));
+        assert_eq!(request.authenticate().is_ok(), want, "{resource}");
+    }
+}
+
 /// Only a path-style URL names the account; elsewhere such a segment is a container.
 #[test]
 fn secondary_is_stripped_from_the_account_alone() {
