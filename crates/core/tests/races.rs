@@ -2,7 +2,7 @@
 
 mod support;
 
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use std::time::Duration;
 use support::{
     World, acquire, body, get, if_absent, if_match, must, pattern, put, refused, strict,
@@ -133,8 +133,10 @@ async fn a_download_outlives_its_blob_and_its_container() {
         must(world.put("photos/a", one.clone()).await);
         must(world.stage("photos/b", "b1", two.clone()).await);
         must(world.commit("photos/b", &[(Latest, "b1"), (Latest, "b1")]).await);
+        must(world.put("photos/c", one.clone()).await);
         let a = must(get_blob(&world.core, world.ok(get("photos/a"))).await);
         let b = must(get_blob(&world.core, world.ok(get("photos/b"))).await);
+        let c = must(get_blob(&world.core, world.ok(get("photos/c"))).await);
         must(world.put("photos/a", "new").await);
         must(world.commit("photos/b", &[]).await);
         assert!(must(world.core.run_background_once().await).blocked > 0);
@@ -142,9 +144,33 @@ async fn a_download_outlives_its_blob_and_its_container() {
         assert!(must(world.core.run_background_once().await).blocked > 0);
         assert_eq!(must(support::read(a.body).await), one);
         assert_eq!(must(support::read(b.body).await), [two.clone(), two].concat());
+        assert!(must(world.core.run_background_once().await).blocked > 0);
+        assert_eq!(must(support::read(c.body).await), one);
         world.sweep().await;
         assert_eq!(world.live_extents().await, 0);
         assert!(world.rows("photos").await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_download_outlives_lists_that_first_keep_and_then_drop_its_block() {
+    for world in worlds() {
+        must(world.create("photos").await);
+        let bytes = pattern(2_000_000, 1);
+        must(world.stage("photos/a", "b1", bytes.clone()).await);
+        must(world.commit("photos/a", &[(Latest, "b1")]).await);
+        world.sweep().await;
+        let reply = must(get_blob(&world.core, world.ok(get("photos/a"))).await);
+        must(world.stage("photos/a", "b2", "x").await);
+        must(world.commit("photos/a", &[(Latest, "b1"), (Latest, "b2")]).await);
+        must(world.commit("photos/a", &[(Latest, "b2")]).await);
+        for _ in 0..3 {
+            assert_eq!(must(world.core.run_background_once().await).blocked, 1);
+        }
+        assert_eq!(must(support::read(reply.body).await), bytes);
+        world.sweep().await;
+        assert_eq!(world.live_extents().await, 0);
+        assert_eq!(must(world.get("photos/a").await), b"x");
     }
 }
 
@@ -201,19 +227,18 @@ async fn committing_while_others_replace_the_block() {
     for world in worlds() {
         must(world.create("photos").await);
         let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let stagers: Vec<_> = (0..2_u8)
+        let stagers: Vec<_> = (0..3_u8)
             .map(|n| {
                 let (world, stop) = (world.clone(), stop.clone());
                 tokio::spawn(async move {
                     while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                         must(world.stage("photos/a", "b1", pattern(20_000, n)).await);
-                        tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                 })
             })
             .collect();
         let mut commits = 0;
-        while commits < 40 {
+        while commits < 80 {
             match world.commit("photos/a", &[(Latest, "b1"), (Latest, "b1")]).await {
                 Ok(_) => commits += 1,
                 Err(Error::Refused(Refusal::InvalidBlockList) | Error::Store(_)) => continue,
@@ -300,6 +325,36 @@ async fn writes_race_with_the_containers_deletion() {
             assert_eq!(refused(world.get("photos/0").await), Refusal::ContainerNotFound);
             world.sweep().await;
         }
+        assert!(world.rows("photos").await.is_empty());
+        assert_eq!(world.live_extents().await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_upload_that_ends_after_the_deletion_is_refused() {
+    for world in worlds() {
+        must(world.create("photos").await);
+        let (send, receive) = tokio::sync::oneshot::channel::<()>();
+        let late = stream::once(async move {
+            must(receive.await);
+            Ok(pattern(1_500_000, 2).into())
+        });
+        let bytes = body(pattern(1_500_000, 1)).chain(late);
+        let upload = {
+            let world = world.clone();
+            tokio::spawn(async move {
+                put_blob(&world.core, world.ok(put("photos/a")), Box::pin(bytes)).await
+            })
+        };
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        must(world.delete_container("photos").await);
+        must(world.create("photos").await);
+        let blocked = must(world.core.run_background_once().await).blocked;
+        assert_eq!(blocked, 1, "the upload holds the guard of the deleted container");
+        must(send.send(()));
+        assert_eq!(refused(must(upload.await).map(|_| ())), Refusal::ContainerNotFound);
+        assert_eq!(refused(world.get("photos/a").await), Refusal::BlobNotFound);
+        world.sweep().await;
         assert!(world.rows("photos").await.is_empty());
         assert_eq!(world.live_extents().await, 0);
     }

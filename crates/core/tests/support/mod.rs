@@ -26,6 +26,7 @@ use zaffre_domain::Refusal;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::{Conditions, TagCondition};
 use zaffre_domain::lease::LeaseCommand;
+use zaffre_store::extents::Upkeep;
 use zaffre_store::meta::StrictOptions;
 use zaffre_store::{Placement, Store};
 
@@ -318,6 +319,17 @@ impl World {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         panic!("the background does not come to an end");
+    }
+
+    /// Frees extents that no row names.
+    pub async fn free_orphans(&self) {
+        let store = self.core.store();
+        must(store.extents.recover_unsealed().await);
+        must(store.extents.count_segments(usize::MAX).await);
+        let (extents, meta) = (store.extents.clone(), store.meta.clone());
+        let mut upkeep = Upkeep::new(extents, meta, store.pins.clone());
+        while !must(upkeep.scan_orphans(10_000).await).finished {}
+        must(upkeep.free().await);
     }
 
     /// The rows inside a container, all incarnations.

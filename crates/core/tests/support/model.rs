@@ -475,6 +475,22 @@ impl Run {
         Ok(all)
     }
 
+    /// After the store failed: takes the model that fits what is there, with or without the last
+    /// operation. Anything else is an error.
+    pub async fn recover(&mut self) {
+        let seen = must(self.see_all().await);
+        if let Some(perhaps) = self.perhaps.take()
+            && perhaps.view() == seen
+        {
+            self.model = perhaps;
+        }
+        assert_eq!(seen, self.model.view(), "neither with nor without the last operation");
+        for name in NAMES {
+            let (_, written) = must(self.see(name).await);
+            self.written(name, written);
+        }
+    }
+
     /// Compares one blob with the model.
     async fn look(&mut self, name: &str) -> Result<(), Stopped> {
         let (seen, written) = self.see(name).await?;
