@@ -28,7 +28,6 @@ impl From<Refusal> for ApiError {
                 .detail("ServerCalculatedCrc", base64::encode(&computed)),
             Refusal::RequestBodyTooLarge { limit } => Self::request_body_too_large(limit),
             Refusal::IncompleteBody => Self::incomplete_body(),
-            Refusal::InvalidMarker => error.detail("QueryParameterName", "marker"),
             _ => error,
         }
     }
@@ -94,8 +93,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::Crc64Mismatch { .. } => codes::CRC64_MISMATCH,
         Refusal::RequestBodyTooLarge { .. } => codes::REQUEST_BODY_TOO_LARGE,
         Refusal::IncompleteBody => codes::INVALID_INPUT,
-        Refusal::InvalidMarker => codes::INVALID_QUERY_PARAMETER_VALUE,
-        Refusal::RangeTooLargeForChecksum { .. } => codes::OUT_OF_RANGE_INPUT,
+        Refusal::InvalidMarker | Refusal::RangeTooLargeForChecksum { .. } => {
+            codes::OUT_OF_RANGE_INPUT
+        }
         Refusal::InvalidMetadata => codes::INVALID_METADATA,
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,
