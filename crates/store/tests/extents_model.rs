@@ -2,10 +2,14 @@
 
 mod extents_support;
 
-use extents_support::{SEGMENT, User};
+use extents_support::{SEGMENT, User, open, placement, strict};
 use std::sync::Arc;
 use zaffre_store::disk::{Disk, MemDisk, RealDisk};
-use zaffre_store::extents::Phase;
+use zaffre_store::extents::runs::{self, Run};
+use zaffre_store::extents::{Owner, Phase, Upkeep};
+use zaffre_store::meta::{Strict, StrictOptions};
+use zaffre_store::pins::Pins;
+use zaffre_store::{Abort, Clock, StoreError, Tx};
 
 /// What the runs did, to tell a run that proved nothing.
 #[derive(Debug, Default)]
@@ -155,4 +159,84 @@ fn concurrent_use_with_upkeep() {
             }
         }
     });
+}
+
+/// Commits whose outcome stays unknown cost no acknowledged byte, whoever commits.
+#[test]
+fn unknown_outcomes_lose_nothing() {
+    runtime().block_on(async {
+        let (mut unknown, mut moved) = (0, 0);
+        for seed in 0..20 {
+            let options = StrictOptions { seed, unknown_one_in: 10, ..StrictOptions::default() };
+            let meta = Strict::meta(Clock::default(), options);
+            let mut user = User::with_meta(Arc::new(MemDisk::new()), meta, seed);
+            for _ in 0..120 {
+                let result = match user.random.below(8) {
+                    0..5 => user.put().await,
+                    5 => user.delete().await,
+                    6 => user.upkeep.scan_orphans(500).await.map(drop),
+                    _ => user.upkeep.compact(9).await.map(|report| moved += report.moved),
+                };
+                match result {
+                    Ok(()) => {}
+                    Err(StoreError::Unknown) => unknown += 1,
+                    Err(error) => panic!("{error}"),
+                }
+                user.collect();
+                user.upkeep.free().await.expect("reads only");
+            }
+            user.extents.settle().await;
+            user.verify().await;
+            let report = user.scrub().await;
+            assert!(report.is_clean(), "{:?}", report.problems);
+        }
+        assert!(unknown > 100 && moved > 100, "{unknown} unknown outcomes, {moved} moved");
+    });
+}
+
+/// One extent named by very many rows: all of them are rewritten, none is forgotten.
+#[test]
+fn every_version_of_a_row_follows_its_extent() {
+    const VERSIONS: u16 = 150;
+    runtime().block_on(async {
+        let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
+        let (extents, meta, pins) = (open(&disk), strict(1), Pins::new());
+        let place = placement(0);
+        let owner = Owner { placement: place.clone(), key: b"chunk".to_vec() };
+        let filler = Owner { placement: place.clone(), key: b"filler".to_vec() };
+        let old = extents.write(&owner, vec![9; 5_000].into()).await.expect("works");
+        let value = runs::encode(&[Run { at: 0, length: 5_000, extent: old, skip: 0 }]);
+        for version in 0..VERSIONS {
+            let (key, value) = (version_key(version), value.clone());
+            let put = move |tx: &mut Tx<'_>| tx.put(&key, &value).map_err(Abort::<()>::from);
+            meta.transact(&place, put).await.expect("works");
+        }
+        // Fills the segment with what nobody keeps.
+        let mut waste = Vec::new();
+        while extents.segments().len() < 2 {
+            waste.push(extents.write(&filler, vec![1; 10_000].into()).await.expect("works"));
+        }
+        extents.release(&waste);
+        extents.settle().await;
+        let reader = pins.enter(meta.last_stamp());
+        let mut upkeep = Upkeep::new(extents.clone(), meta.clone(), pins.clone());
+        assert_eq!(upkeep.compact(1).await.expect("works").moved, 1);
+        assert_eq!(upkeep.free().await.expect("works"), 0, "held by a reader");
+        extents.read(&old, 0..5_000).await.expect("held by a reader");
+        drop(reader);
+        assert_eq!(upkeep.free().await.expect("works"), 1);
+        extents.settle().await;
+        assert!(extents.read(&old, 0..5_000).await.is_err(), "its segment is gone");
+        let snapshot = meta.snapshot(&place).await.expect("works");
+        for version in 0..VERSIONS {
+            let value = snapshot.get(&version_key(version)).expect("works").expect("there");
+            let new = runs::decode(&value).expect("valid")[0].extent;
+            let body = extents.read(&new, 0..5_000).await.expect("moved");
+            assert!(body.iter().all(|byte| *byte == 9));
+        }
+    });
+}
+
+fn version_key(version: u16) -> Vec<u8> {
+    [b"chunk".as_slice(), &version.to_be_bytes()].concat()
 }

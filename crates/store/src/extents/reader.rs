@@ -49,29 +49,25 @@ pub(crate) fn read(
     let file = shared.files.get(at.segment)?;
     let first = range.start / BLOCK;
     let blocks = first * BLOCK..range.end.next_multiple_of(BLOCK).min(at.length);
-    let ahead = if first == 0 { blocks.end } else { 0 };
-    let (fixed, front, mut buffer) = read_front(file.as_ref(), at, to_usize(ahead))?;
-    let mut payload_at = front;
-    let mut payload = Bytes::new();
-    if first == 0 {
-        extend(file.as_ref(), at, &mut buffer, front + to_usize(blocks.end))?;
+    let wanted = to_usize(blocks.end - blocks.start);
+    let ahead = if first == 0 { wanted } else { 0 };
+    let (fixed, front, mut buffer) = read_front(file.as_ref(), at, ahead)?;
+    // From the first block on, header and payload come in one buffer.
+    let (payload, skip) = if first == 0 {
+        extend(file.as_ref(), at, &mut buffer, front + wanted)?;
+        (None, front)
     } else {
-        let mut middle = vec![0; to_usize(blocks.end - blocks.start)];
+        let mut payload = vec![0; wanted];
         let from = at.offset + front as u64 + u64::from(blocks.start);
-        file.read_at(from, &mut middle).map_err(|e| failed(at, e))?;
-        payload = Bytes::from(middle);
-        payload_at = 0;
-    }
-    let buffer = Bytes::from(buffer);
-    if first == 0 {
-        payload = buffer.clone();
-    }
-    let covered = payload_at..payload_at + to_usize(blocks.end - blocks.start);
-    if !fixed.verify_blocks(&buffer[..front], first, &payload[covered]) {
+        file.read_at(from, &mut payload).map_err(|e| failed(at, e))?;
+        (Some(payload), 0)
+    };
+    let covered = &payload.as_ref().unwrap_or(&buffer)[skip..skip + wanted];
+    if !fixed.verify_blocks(&buffer[..front], first, covered) {
         return Err(damaged(at, "the payload fails its checksum"));
     }
-    let start = payload_at + to_usize(range.start - blocks.start);
-    Ok(payload.slice(start..start + range.len()))
+    let start = skip + to_usize(range.start - blocks.start);
+    Ok(Bytes::from(payload.unwrap_or(buffer)).slice(start..start + range.len()))
 }
 
 /// The verified header of an extent's record and its bytes; also for records already released.

@@ -290,6 +290,24 @@ mod tests {
     }
 
     #[test]
+    fn garbage_is_refused_without_a_panic() {
+        let (_, front) = sample(100);
+        let mut state = 1_u64;
+        for _ in 0..50_000 {
+            let mut bad = front.clone();
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let [at, _, _, byte, ..] = (state >> 24).to_le_bytes();
+                // Beyond the magic, so that the lengths behind it are read too.
+                let at = 4 + usize::from(at) % (bad.len() - 4);
+                bad[at] = byte;
+            }
+            let read = Fixed::parse(&field(&bad, 0)).and_then(|fixed| fixed.verify(&bad));
+            assert!(read.is_err() || bad == front);
+        }
+    }
+
+    #[test]
     fn limits_are_refused() {
         let owner = |key: usize| Owner { placement: Placement::new(&b""[..]), key: vec![1; key] };
         for (key, length, fine) in [

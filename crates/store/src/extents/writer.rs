@@ -7,9 +7,10 @@
 use super::ExtentRef;
 use super::files::{self, Fresh};
 use super::record::Prepared;
-use super::segment::{Footer, HEADER};
+use super::segment::{Footer, HEADER, Header};
 use super::shared::Shared;
 use super::table::{Live, Phase};
+use crate::disk::File;
 use crate::error::StoreError;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -198,12 +199,10 @@ impl Writer {
     }
 }
 
-use super::segment::Header;
-
 /// Writes `footer` at the end of the records and cuts the file behind it.
 pub(crate) fn seal_file(
     shared: &Shared,
-    file: &dyn crate::disk::File,
+    file: &dyn File,
     footer: &Footer,
 ) -> Result<(), StoreError> {
     shared.poison.check()?;

@@ -76,8 +76,8 @@ pub struct User {
     pub upkeep: Upkeep,
     /// What was acknowledged.
     pub model: BTreeMap<(u8, u8), Bytes>,
-    /// What one unanswered write may have left.
-    pub unsure: BTreeMap<(u8, u8), Option<Bytes>>,
+    /// What writes without a sure answer may have left, besides that.
+    pub unsure: BTreeMap<(u8, u8), Vec<Option<Bytes>>>,
     retired: Vec<Retired>,
     readers: Vec<Reader>,
     pub random: Random,
@@ -100,7 +100,11 @@ fn commit_error(error: TransactError<StoreError>) -> StoreError {
 
 impl User {
     pub fn new(disk: Arc<dyn Disk>, seed: u64) -> Self {
-        let (extents, meta, pins) = (open(&disk), strict(seed), Pins::new());
+        Self::with_meta(disk, strict(seed), seed)
+    }
+
+    pub fn with_meta(disk: Arc<dyn Disk>, meta: Meta, seed: u64) -> Self {
+        let (extents, pins) = (open(&disk), Pins::new());
         let upkeep = Upkeep::new(extents.clone(), meta.clone(), pins.clone());
         Self {
             extents,
@@ -167,8 +171,8 @@ impl User {
     ) -> Result<(), StoreError> {
         let result = self.put_body(key, &body, pieces).await;
         match &result {
-            Ok(()) => drop(self.model.insert(key, body)),
-            Err(_) => drop(self.unsure.insert(key, Some(body))),
+            Ok(()) => self.settled(key, Some(body)),
+            Err(_) => self.unsure.entry(key).or_default().push(Some(body)),
         }
         result
     }
@@ -192,13 +196,21 @@ impl User {
         self.swap_row(place, name, Some(runs::encode(&runs))).await
     }
 
+    fn settled(&mut self, key: (u8, u8), body: Option<Bytes>) {
+        self.unsure.remove(&key);
+        match body {
+            Some(body) => self.model.insert(key, body),
+            None => self.model.remove(&key),
+        };
+    }
+
     /// Deletes an object.
     pub async fn delete(&mut self) -> Result<(), StoreError> {
         let (place, name) = self.any_key();
         let result = self.swap_row(place, name, None).await;
         match &result {
-            Ok(()) => drop(self.model.remove(&(place, name))),
-            Err(_) => drop(self.unsure.insert((place, name), None)),
+            Ok(()) => self.settled((place, name), None),
+            Err(_) => self.unsure.entry((place, name)).or_default().push(None),
         }
         result
     }
@@ -278,10 +290,10 @@ impl User {
             let got = self.load(*key).await.expect("readable").map(|(_, body)| body);
             assert!(got.as_ref() == Some(body), "object {key:?}");
         }
-        for (key, body) in &self.unsure {
+        for (key, bodies) in &self.unsure {
             let got = self.load(*key).await.expect("readable").map(|(_, body)| body);
             let old = self.model.get(key);
-            assert!(got.as_ref() == old || got == *body, "unsure object {key:?}");
+            assert!(got.as_ref() == old || bodies.contains(&got), "unsure object {key:?}");
         }
         for reader in &self.readers {
             for (runs, body) in &reader.saw {
