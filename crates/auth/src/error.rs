@@ -217,3 +217,52 @@ impl AuthError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_read_as_azures() {
+        let time = |text| Timestamp::parse_iso(text).expect("a time");
+        let (start, expiry, now) = (time("2026-01-01"), time("2026-01-02"), time("2026-01-03"));
+        for (failure, want) in [
+            (
+                Failure::MacMismatch {
+                    presented: Presented("AAAA".to_owned()),
+                    string_to_sign: "GET\n/a".to_owned(),
+                },
+                "The MAC signature found in the HTTP request 'AAAA' is not the same as any computed \
+                 signature. Server used following string to sign: 'GET\n/a'.",
+            ),
+            (
+                Failure::SasMismatch { string_to_sign: "r\n".to_owned() },
+                "Signature did not match. String to sign used was r\n",
+            ),
+            (
+                Failure::DateTooOld { sent: "Thu, 01 Jan 2026 00:00:00 GMT".to_owned() },
+                "Request date header too old: 'Thu, 01 Jan 2026 00:00:00 GMT'",
+            ),
+            (
+                Failure::OutsideWindow { start, expiry, now },
+                "Signature not valid in the specified time frame: Start [Thu, 01 Jan 2026 00:00:00 \
+                 GMT] - Expiry [Fri, 02 Jan 2026 00:00:00 GMT] - Current [Sat, 03 Jan 2026 \
+                 00:00:00 GMT]",
+            ),
+            (
+                Failure::ExpiryBeforeStart { expiry, start: now },
+                "Signed expiry time [Fri, 02 Jan 2026 00:00:00 GMT] must be after signed start time \
+                 [Sat, 03 Jan 2026 00:00:00 GMT]",
+            ),
+            (
+                Failure::ResourceLevel,
+                "The specified signed resource is not allowed for the this resource level",
+            ),
+            (Failure::FieldMissing { name: "se" }, "se is mandatory. Cannot be empty"),
+        ] {
+            assert_eq!(failure.to_string(), want);
+            assert_eq!(AuthError::from(failure).detail().as_deref(), Some(want));
+        }
+        assert_eq!(AuthError::AuthorizationFailure.detail(), None);
+    }
+}
