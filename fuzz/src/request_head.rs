@@ -21,7 +21,7 @@ fn outcome(head: &RequestHead) -> Result<String, &'static str> {
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
     let asked = Asked::read(head, length, false).map_err(|error| error.code)?;
     let kind = route(&asked.target, &asked.fields).map_err(|error| error.code)?;
-    let at = At { account: &asked.account, target: &asked.target, fresh: Guid(7) };
+    let at = At { account: &asked.account, target: &asked.target, fresh: &|| Ok(Guid(7)) };
     let operation = parse::operation(kind, at, &asked.fields).map_err(|error| error.code)?;
     assert_eq!(
         matches!(kind, Kind::Unserved(_)),

@@ -18,6 +18,9 @@ use zaffre_http::{ApiError, RequestHead};
 /// Headers as the signature rules want them.
 pub(crate) type SignedHeaders<'a> = Vec<(&'a str, &'a str)>;
 
+/// What no public container grants, for asking whether there is a credential at all.
+const NEVER_PUBLIC: Action = Action::SetContainerMetadata;
+
 /// Somebody whose credential was verified, with all that deciding about them needs.
 pub(crate) struct Caller<'a> {
     claim: Claim,
@@ -89,14 +92,14 @@ impl<'a> Caller<'a> {
         let breaks = lease::breaks(&asked.fields);
         match kind.action(breaks) {
             Some(action) => self.may(action, asked.scope()),
-            None if self.claim.is_anonymous() => self.may_change(asked.scope()),
+            None if self.claim.is_anonymous() => self.may(NEVER_PUBLIC, asked.scope()),
             None => Ok(()),
         }
     }
 
-    /// Refuses an anonymous caller: what follows is never public.
-    pub(crate) fn check_not_anonymous(&self, asked: &Asked<'_>) -> Result<(), ApiError> {
-        if self.claim.is_anonymous() { self.may_change(asked.scope()) } else { Ok(()) }
+    /// Refuses who may not see blocks that are only staged: those are never public.
+    pub(crate) fn check_staged_blocks(&self, asked: &Asked<'_>) -> Result<(), ApiError> {
+        self.may(Action::GetUncommittedBlockList, asked.scope())
     }
 
     /// Lets the operation through to core.
@@ -110,11 +113,6 @@ impl<'a> Caller<'a> {
         op: Op,
     ) -> Result<(Authorized<Op>, ResponseOverrides), ApiError> {
         Ok(authorize(&self.claim, op, self.acl.as_ref(), &self.facts, self.now)?)
-    }
-
-    /// Asks for something that no public container grants.
-    fn may_change(&self, scope: Scope<'_>) -> Result<(), ApiError> {
-        self.may(Action::SetContainerMetadata, scope)
     }
 
     fn may(&self, action: Action, scope: Scope<'_>) -> Result<(), ApiError> {

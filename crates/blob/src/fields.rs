@@ -108,6 +108,17 @@ impl<'a> Fields<'a> {
         self.head.query.iter().filter(move |(sent, _)| same(sent)).map(|(_, v)| v.as_str())
     }
 
+    /// Refuses a `timeout` that is no number; one that is needs no more, since every operation here
+    /// ends well within the least the service allows.
+    pub fn check_timeout(&self) -> Result<(), ApiError> {
+        match self.query("timeout") {
+            Some(text) if text.parse::<u64>().is_err() => {
+                Err(ApiError::invalid_query_parameter("timeout", text, "Invalid integer value."))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses headers that ask for something this server does not do: dropping them silently
     /// would leave the caller believing that it was done.
     pub fn refuse_unserved(&self, names: &[&str]) -> Result<(), ApiError> {

@@ -76,7 +76,7 @@ impl BlobService {
         let caller = Caller::identify(&asked, &headers, &accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
         caller.check(kind, &asked)?;
-        let at = At { account: &asked.account, target: &asked.target, fresh: fresh_id()? };
+        let at = At { account: &asked.account, target: &asked.target, fresh: &fresh_id };
         let operation = parse::operation(kind, at, &asked.fields)?;
         let dispatch = Dispatch { core: &self.core, caller: &caller, asked: &asked };
         dispatch.perform(operation, body).await

@@ -102,10 +102,9 @@ impl Dispatch<'_> {
         Ok(upload::block_list(written, verified, self.asked.version))
     }
 
-    /// Staged blocks are never public, whatever the container's access level.
     pub(super) async fn get_block_list(self, op: op::GetBlockList) -> Result<Reply, ApiError> {
         if op.uncommitted {
-            self.caller.check_not_anonymous(self.asked)?;
+            self.caller.check_staged_blocks(self.asked)?;
         }
         let op = self.caller.permit(op)?;
         let list = done(service::get_block_list(self.core, op).await)?;

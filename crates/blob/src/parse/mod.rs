@@ -28,13 +28,14 @@ pub struct At<'a> {
     pub account: &'a AccountName,
     /// What in it.
     pub target: &'a Target,
-    /// A fresh random id, for a lease whose client proposes none.
-    pub fresh: Guid,
+    /// Draws a random id, for a lease whose client proposes none.
+    pub fresh: &'a (dyn Fn() -> Result<Guid, ApiError> + Sync),
 }
 
 /// Parses the head of a request that was routed to `kind`.
 pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOperation, ApiError> {
     use BlobOperation as B;
+    fields.check_timeout()?;
     let container = || at.target.container(at.account);
     let blob = || at.target.blob(at.account);
     Ok(match kind {
@@ -57,7 +58,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SetContainerAcl => B::SetContainerAcl(container::set_acl(fields, container()?)?),
         Kind::DeleteContainer => B::DeleteContainer(container::delete(fields, container()?)?),
         Kind::LeaseContainer => {
-            B::LeaseContainer(container::lease(fields, container()?, at.fresh)?)
+            B::LeaseContainer(container::lease(fields, container()?, (at.fresh)()?)?)
         }
         Kind::ListBlobs => B::ListBlobs(listing::blobs(fields, container()?)?),
         Kind::GetBlob => B::GetBlob(blob::get(fields, blob()?)?),
@@ -70,7 +71,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SetBlobMetadata => B::SetBlobMetadata(blob::set_metadata(fields, blob()?)?),
         Kind::SetBlobProperties => B::SetBlobProperties(blob::set_properties(fields, blob()?)?),
         Kind::DeleteBlob => B::DeleteBlob(blob::delete(fields, blob()?)?),
-        Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, at.fresh)?),
+        Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, (at.fresh)()?)?),
         Kind::PutBlob => B::PutBlob(put::put_blob(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),
         Kind::PutBlockList => B::PutBlockList(put::put_block_list(fields, blob()?)?),

@@ -14,7 +14,7 @@ fn parsed(ask: &Ask) -> Result<(Kind, BlobOperation), &'static str> {
     let restype = fields.query("restype");
     let target = Target::parse(&path, restype).map_err(|e| e.code)?;
     let kind = route(&target, &fields).map_err(|e| e.code)?;
-    let at = At { account: &account, target: &target, fresh: Guid(7) };
+    let at = At { account: &account, target: &target, fresh: &|| Ok(Guid(7)) };
     super::operation(kind, at, &fields).map(|op| (kind, op)).map_err(|e| e.code)
 }
 
@@ -88,6 +88,8 @@ fn reads() {
         assert_eq!(get.op.range, want, "{headers:?}");
     }
     for (line, headers, want) in [
+        ("GET /abc/b?timeout=30", &[][..], "ok"),
+        ("GET /abc/b?timeout=soon", &[][..], "InvalidQueryParameterValue"),
         ("GET /abc/b", &[("x-ms-lease-id", "x")][..], "InvalidHeaderValue"),
         ("GET /abc/b", &[("x-ms-lease-id", A)][..], "ok"),
         ("GET /abc/b", &[("x-ms-range-get-content-md5", "true")][..], "InvalidHeaderValue"),

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
+use zaffre_auth::accounts::DEVELOPMENT_KEY;
 use zaffre_auth::{Accounts, RequestFacts, sign};
-use zaffre_base::{AccountName, ApiVersion, Timestamp};
+use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 use zaffre_blob::{AccountsHandle, BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
 use zaffre_http::{Alarms, Listener, ServerOptions};
@@ -53,10 +55,12 @@ impl Server {
             headers: vec![("x-ms-version".to_owned(), VERSION.to_owned())],
             body: Vec::new(),
             signed: true,
+            key: key(DEVELOPMENT_KEY),
+            date: self.wall(),
         }
     }
 
-    fn wall(&self) -> Timestamp {
+    pub(crate) fn wall(&self) -> Timestamp {
         self.core.store().clock.wall()
     }
 }
@@ -69,6 +73,8 @@ pub(crate) struct Ask<'a> {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     signed: bool,
+    key: Secret<Vec<u8>>,
+    date: Timestamp,
 }
 
 impl Ask<'_> {
@@ -89,6 +95,18 @@ impl Ask<'_> {
         self
     }
 
+    /// Signed with another key.
+    pub(crate) fn with_key(mut self, text: &str) -> Self {
+        self.key = key(text);
+        self
+    }
+
+    /// Signed at another time.
+    pub(crate) fn dated(mut self, date: Timestamp) -> Self {
+        self.date = date;
+        self
+    }
+
     /// With an account segment other than the development account's.
     pub(crate) fn of_account(mut self, segment: &str) -> Self {
         self.target = self.target.replacen(ACCOUNT, segment, 1);
@@ -97,31 +115,74 @@ impl Ask<'_> {
 
     /// With a service SAS for `resource` (`c` or `b`) in the query.
     pub(crate) fn by_sas(self, resource: &str, permissions: &str, more: &[(&str, &str)]) -> Self {
-        let expiry = self.server.wall().plus(std::time::Duration::from_hours(1));
-        let expiry = expiry.iso7().to_string();
-        let mut parameters =
-            vec![("sv", VERSION), ("sr", resource), ("sp", permissions), ("se", expiry.as_str())];
-        parameters.extend_from_slice(more);
+        let parameters = self.token(&[("sr", resource), ("sp", permissions)], more);
+        let parameters: Vec<(&str, &str)> =
+            parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let signed = self.facts(|facts| {
-            sign::service_sas(facts, &key(), &parameters).expect("a token that can be signed")
+            sign::service_sas(facts, &self.key, &parameters).expect("a token that can be signed")
         });
-        let token = signed.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
-        let token = token.collect::<Vec<_>>().join("&");
-        let mark = if self.target.contains('?') { '&' } else { '?' };
-        Self { target: format!("{}{mark}{token}", self.target), signed: false, ..self }
+        self.carrying(&signed)
+    }
+
+    /// With an account SAS in the query.
+    pub(crate) fn by_account_sas(self, levels: &str, permissions: &str, service: &str) -> Self {
+        let own = [("ss", service), ("srt", levels), ("sp", permissions)];
+        let parameters = self.token(&own, &[]);
+        let parameters: Vec<(&str, &str)> =
+            parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let account = AccountName::parse(ACCOUNT).expect("a name");
+        let signed = sign::account_sas(&account, &self.key, &parameters);
+        self.carrying(&signed.expect("a token that can be signed"))
+    }
+
+    /// Version and expiry (in an hour) with the rest; a later value replaces an earlier one.
+    fn token<'t>(
+        &self,
+        own: &[(&'t str, &str)],
+        more: &[(&'t str, &str)],
+    ) -> Vec<(&'t str, String)> {
+        let expiry = self.server.wall().plus(Duration::from_hours(1)).iso7().to_string();
+        let mut parameters = vec![("sv", VERSION.to_owned()), ("se", expiry)];
+        for (name, value) in own.iter().chain(more) {
+            parameters.retain(|(known, _)| known != name);
+            parameters.push((name, (*value).to_owned()));
+        }
+        parameters
+    }
+
+    fn carrying(self, token: &[(String, String)]) -> Self {
+        let token = token.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+        self.and_query(&token.collect::<Vec<_>>().join("&")).unsigned()
+    }
+
+    /// With more in the query.
+    pub(crate) fn and_query(mut self, query: &str) -> Self {
+        self.target.push(if self.target.contains('?') { '&' } else { '?' });
+        self.target.push_str(query);
+        self
+    }
+
+    /// As it would be sent, for tests that change it on the way.
+    pub(crate) fn tampered(mut self, change: impl FnOnce(&mut String)) -> Self {
+        self.sign();
+        change(&mut self.target);
+        self.unsigned()
+    }
+
+    fn sign(&mut self) {
+        if !self.signed {
+            return;
+        }
+        self.headers.push(("x-ms-date".to_owned(), self.date.rfc1123().to_string()));
+        self.headers.push(("Content-Length".to_owned(), self.body.len().to_string()));
+        let signed = self.facts(|facts| sign::shared_key(facts, &self.key));
+        let authorization = signed.expect("a request that can be signed");
+        self.headers.push(("Authorization".to_owned(), authorization));
     }
 
     pub(crate) async fn send(mut self) -> Answer {
-        if self.signed {
-            let date = self.server.wall().rfc1123().to_string();
-            self.headers.push(("x-ms-date".to_owned(), date));
-            let length = self.body.len().to_string();
-            self.headers.push(("Content-Length".to_owned(), length));
-            let authorization = self.facts(|facts| {
-                sign::shared_key(facts, &key()).expect("a request that can be signed")
-            });
-            self.headers.push(("Authorization".to_owned(), authorization));
-        } else {
+        self.sign();
+        if !self.headers.iter().any(|(name, _)| name == "Content-Length") {
             self.headers.push(("Content-Length".to_owned(), self.body.len().to_string()));
         }
         let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
@@ -167,8 +228,8 @@ impl Ask<'_> {
     }
 }
 
-fn key() -> zaffre_base::Secret<Vec<u8>> {
-    zaffre_auth::accounts::parse_key(zaffre_auth::accounts::DEVELOPMENT_KEY).expect("a key")
+fn key(text: &str) -> Secret<Vec<u8>> {
+    zaffre_auth::accounts::parse_key(text).expect("a key")
 }
 
 /// Sends raw bytes and reads until the server closes.

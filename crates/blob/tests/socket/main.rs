@@ -4,3 +4,4 @@ mod access;
 mod blobs;
 mod client;
 mod containers;
+mod matrix;
