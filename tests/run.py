@@ -148,10 +148,20 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
     if suite.needs == "rclone" and shutil.which("rclone") is None:
         apt("rclone")
     year = suite.needs.removeprefix("venv-") if suite.needs.startswith("venv-") else ""
-    python = venv(f"requirements-{year}.txt" if year else "requirements.txt",
-                  f"venv-{year}" if year else "venv")  # fmt: skip
-    return [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "--no-header",
-            "--tb=short", f"--junitxml={report}", *suite.paths], TESTS  # fmt: skip
+    tail = f"-{year}" if year else ""
+    python = venv(f"requirements{tail}.txt", f"venv{tail}")
+    options = ["-p", "no:cacheprovider", "-q", "--no-header", "--tb=short"]
+    options += ["-o", "junit_logging=system-out", f"--junitxml={report}"]
+    return [str(python), "-m", "pytest", *options, *suite.paths], TESTS
+
+
+def findings(report: Path) -> list[str]:
+    """What tests counted and want said: lines that begin with two hyphens."""
+    if not report.exists():
+        return []
+    texts = [e.text or "" for e in ElementTree.parse(report).getroot().iter("system-out")]
+    lines = (line.strip() for text in texts for line in text.splitlines())
+    return [line[3:] for line in lines if line.startswith("-- ")]
 
 
 def count(report: Path) -> tuple[int, int, list[str]]:
@@ -190,6 +200,8 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
         failed, names = 1, [f"(the suite ended with code {code})"]
     seconds = time.monotonic() - began
     print(f"{suite.name:12} {passed:4} passed {failed:3} failed {seconds:6.1f} s", flush=True)
+    for line in findings(report):
+        print(f"    {line}", flush=True)
     for each in names:
         print(f"    FAILED {each}", flush=True)
     if failed:

@@ -41,6 +41,7 @@ def bounded_memory(server, client, box):
     before = server.rss_kib()
     yield
     grown = (server.rss_kib() - before) / 1024
+    print(f"-- resident memory grew by {grown:.0f} MiB over all rows")
     assert grown < GROWTH_MIB, f"resident memory grew by {grown:.0f} MiB"
 
 

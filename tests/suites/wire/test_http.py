@@ -12,6 +12,7 @@ from harness import DEV_ACCOUNT, Client, raw_exchange
 from harness.wire import parse_responses
 
 GUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+STALL_SECONDS = 45.0
 RFC1123 = re.compile(r"^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$")
 TIME = re.compile(r"Time:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z")
 
@@ -339,6 +340,102 @@ def test_slow_upload_that_makes_progress_is_not_cut(server, client, container):
             sock.sendall(b"s" * 10)
         data = sock.recv(4096)
     assert parse_responses(data)[0][0].status == 201
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AAAAAAAA-BBBB-1111-2222-CCCCCCCCCCCC",
+        "aaaaaaaabbbb11112222cccccccccccc",
+        "{aaaaaaaa-bbbb-1111-2222-cccccccccccc}",
+        "(aaaaaaaa-bbbb-1111-2222-cccccccccccc)",
+        "{0xaaaaaaaa,0xbbbb,0x1111,{0x22,0x22,0xcc,0xcc,0xcc,0xcc,0xcc,0xcc}}",
+    ],
+    ids=["D", "N", "B", "P", "X"],
+)
+def test_lease_ids_in_every_form_of_a_guid(client, container, text):
+    path, plain = f"/{container}/b", "aaaaaaaa-bbbb-1111-2222-cccccccccccc"
+    client.put(path, b"x")
+    answer = client.lease(path, "acquire", duration=15, proposed=text).expect(201)
+    assert answer.headers["x-ms-lease-id"] == plain
+    client.put(path, b"y", {"x-ms-lease-id": text}).expect(201)
+    client.put(path, b"z", {"x-ms-lease-id": plain}).expect(201)
+
+
+def test_etags_with_and_without_quotes(client, container):
+    path = f"/{container}/b"
+    etag = client.put(path, b"x").etag
+    bare = etag.strip('"')
+    client.get(path, {"If-Match": bare}).expect(200)
+    client.get(path, {"If-None-Match": bare}).expect(304)
+    client.put(path, b"y", {"If-Match": bare}).expect(201)
+    client.put(path, b"y", {"If-Match": bare}).expect(412, "ConditionNotMet")
+
+
+def test_delete_of_a_blob_that_is_only_staged(client, container):
+    path = f"/{container}/b"
+    client.put_block(path, "MDAwMQ==", b"x").expect(201)
+    client.delete(path).expect(202)
+    client.get(path, query="comp=blocklist&blocklisttype=all").expect(404, "BlobNotFound")
+
+
+def test_include_as_list_and_repeated(client, container):
+    client.put(f"/{container}/b", b"x", {"x-ms-meta-k": "v"})
+    client.put_block(f"/{container}/staged", "MDAwMQ==", b"x")
+    base = "restype=container&comp=list"
+    for query in (f"{base}&include=metadata,uncommittedblobs",
+                  f"{base}&include=metadata&include=uncommittedblobs"):  # fmt: skip
+        root = client.get(f"/{container}", query=query).expect(200).xml()
+        assert [b.findtext("Name") for b in root.iter("Blob")] == ["b", "staged"]
+        assert root.findtext("Blobs/Blob/Metadata/k") == "v"
+
+
+def test_set_properties_alone_clears_them(client, container):
+    path = f"/{container}/b"
+    client.put(path, b"x", {"x-ms-blob-cache-control": "no-cache"}).expect(201)
+    client.send("PUT", path, "comp=properties").expect(200)
+    head = client.head(path).headers
+    assert "cache-control" not in head
+    assert "content-md5" not in head
+
+
+def test_body_checksum_is_judged_before_existence(client, container):
+    """A wrong MD5 is reported even when If-None-Match: * would fail too."""
+    path = f"/{container}/b"
+    wrong = {"Content-MD5": "1B2M2Y8AsgTpgAmY7PhCfg==", "If-None-Match": "*"}
+    client.put(path, b"x", wrong).expect(400, "Md5Mismatch")
+    client.put(path, b"x").expect(201)
+    client.put(path, b"x", wrong).expect(400, "Md5Mismatch")
+
+
+def test_clients_that_stall_are_let_go(server, client, container):
+    """Half a head, half a body, and nothing more: closed in good time, unlike a working one."""
+    body = request(client, "PUT", f"/{container}/b", {"x-ms-blob-type": "BlockBlob"}, length=99)
+    stalled = {"head": body[:60], "body": body + b"x" * 9, "first byte": b""}
+    held = {name: socket.create_connection((server.host, server.port)) for name in stalled}
+    began = time.monotonic()
+    for name, data in stalled.items():
+        held[name].sendall(data)
+    for name, sock in held.items():
+        sock.settimeout(max(1.0, STALL_SECONDS - (time.monotonic() - began)))
+        try:
+            while sock.recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
+        except TimeoutError:
+            raise AssertionError(f"the stalled {name} is still held") from None
+        sock.close()
+    client.head(f"/{container}/b").expect(404)
+
+
+def test_idle_connection_outlives_a_pause_between_requests(server, client, container):
+    one = request(client, "GET", f"/{container}", query="restype=container")
+    with socket.create_connection((server.host, server.port), timeout=10) as sock:
+        for _ in range(2):
+            sock.sendall(one)
+            assert sock.recv(65536).startswith(b"HTTP/1.1 200")
+            time.sleep(2)
 
 
 def test_list_containers_document(client, container):
