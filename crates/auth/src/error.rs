@@ -43,11 +43,6 @@ pub enum AuthError {
     ResourceNotFound(Hidden),
     /// 409 PublicAccessNotPermitted: the account forbids anonymous access.
     PublicAccessNotPermitted,
-    /// 400 MissingRequiredHeader, with HeaderName.
-    MissingRequiredHeader {
-        /// The header.
-        name: &'static str,
-    },
     /// 400 InvalidHeaderValue, with HeaderName: a signed header was sent twice.
     DuplicateHeader {
         /// The header.
@@ -95,6 +90,8 @@ pub enum Failure {
     },
     /// The Authorization header names another account than the URL.
     AccountMismatch,
+    /// There is no date header.
+    DateMissing,
     /// The date header is no date, or lies in the future.
     DateIncorrect,
     /// The date header is more than 15 minutes old.
@@ -159,6 +156,7 @@ impl fmt::Display for Failure {
             Self::AccountMismatch => f.write_str(
                 "The account in the Authorization header is not the account of the URL.",
             ),
+            Self::DateMissing => f.write_str("Request date header not specified"),
             Self::DateIncorrect => f.write_str("The Date header in the request is incorrect."),
             Self::DateTooOld { sent } => write!(f, "Request date header too old: '{sent}'"),
             Self::SasMismatch { string_to_sign } => {

@@ -81,9 +81,7 @@ fn refuse_duplicates(facts: &RequestFacts<'_>) -> Result<(), AuthError> {
 fn check_date(facts: &RequestFacts<'_>, wall: Timestamp) -> Result<(), AuthError> {
     let sent = match facts.header("x-ms-date")? {
         Some(date) => date,
-        None => {
-            facts.header("date")?.ok_or(AuthError::MissingRequiredHeader { name: "x-ms-date" })?
-        }
+        None => facts.header("date")?.ok_or(Failure::DateMissing)?,
     };
     let date = Timestamp::parse_http(sent).ok_or(Failure::DateIncorrect)?;
     let skew = Duration::from_secs(limits::CLOCK_SKEW_SECONDS);

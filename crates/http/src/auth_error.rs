@@ -53,7 +53,6 @@ impl From<AuthError> for ApiError {
             }
             AuthError::ResourceNotFound(_) => codes::RESOURCE_NOT_FOUND.into(),
             AuthError::PublicAccessNotPermitted => codes::PUBLIC_ACCESS_NOT_PERMITTED.into(),
-            AuthError::MissingRequiredHeader { name } => Self::missing_required_header(name),
             AuthError::DuplicateHeader { name } => Self::invalid_header_value(&name, ""),
         }
     }

@@ -45,8 +45,19 @@ macro_rules! guarded {
 
 guarded!(in_container: CreateContainer, DeleteContainer, GetContainer, SetContainerMetadata,
     GetContainerAcl, SetContainerAcl, ListBlobs);
-guarded!(on_blob: PutBlob, PutBlock, PutBlockList, GetBlockList, GetBlob, GetBlobProperties,
-    SetBlobMetadata, SetBlobProperties, DeleteBlob);
+guarded!(on_blob: PutBlob, PutBlock, PutBlockList, GetBlob, GetBlobProperties, SetBlobMetadata,
+    SetBlobProperties, DeleteBlob);
+
+/// Staged blocks are not part of what a container shows to the public.
+impl Guarded for GetBlockList {
+    fn action(&self) -> Action {
+        if self.uncommitted { Action::GetUncommittedBlockList } else { Action::GetBlockList }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+}
 
 impl Guarded for ListContainers {
     fn action(&self) -> Action {
