@@ -258,3 +258,50 @@ impl Commit {
         Ok((Written { stamp }, left))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::Shape;
+    use super::*;
+    use zaffre_base::Stamp;
+
+    fn head(id: u128) -> Head {
+        let content = Content { id: ContentId(id), length: 0, shape: Shape::Empty };
+        Head::block_blob(Stamp(1), content)
+    }
+
+    fn staging(id: u128, changed: u64, replaced: u64) -> Staging {
+        let (changed, replaced) = (Stamp(changed), Stamp(replaced));
+        Staging { id: ContentId(id), count: 1, id_length: 1, changed, replaced }
+    }
+
+    #[test]
+    fn a_layout_stands_while_what_it_rests_on_does() {
+        let s = |changed, replaced| Some(staging(1, changed, replaced));
+        let old = Rests::On(s(5, 3));
+        for (rests, absence_matters, now, holds) in [
+            (Rests::Nowhere, false, s(9, 9), true),
+            (old, false, s(5, 3), true),
+            (old, false, s(6, 3), true),
+            (old, true, s(6, 3), false),
+            (old, false, s(6, 6), false),
+            (old, false, Some(staging(2, 5, 3)), false),
+            (old, false, None, false),
+            (Rests::On(None), false, s(5, 3), true),
+            (Rests::On(None), true, s(5, 3), false),
+            (Rests::On(None), true, None, true),
+        ] {
+            let basis = Basis { committed: Rests::Nowhere, staging: rests, absence_matters };
+            assert_eq!(basis.holds(None, now.as_ref()), holds, "{now:?} {absence_matters}");
+        }
+        for (rests, now, holds) in [
+            (Rests::Nowhere, Some(head(2)), true),
+            (Rests::On(Some(ContentId(1))), Some(head(1)), true),
+            (Rests::On(Some(ContentId(1))), Some(head(2)), false),
+            (Rests::On(Some(ContentId(1))), None, false),
+        ] {
+            let basis = Basis { committed: rests, staging: Rests::Nowhere, absence_matters: false };
+            assert_eq!(basis.holds(now.as_ref(), None), holds);
+        }
+    }
+}

@@ -7,7 +7,7 @@
 use super::keys::{self, Keys};
 use super::records::{Container, Record};
 use crate::{Core, Error};
-use zaffre_base::{AccountName, ContainerName, ContentId, Incarnation};
+use zaffre_base::{AccountName, ContainerName, ContentId, Incarnation, Stamp};
 use zaffre_domain::Refusal;
 use zaffre_store::extents::Owner;
 use zaffre_store::pins::{ContentPin, StampPin};
@@ -51,9 +51,17 @@ pub(crate) struct Found {
 impl Found {
     /// The site, held for a write: the container's guard stays until the hold is dropped.
     pub(crate) fn for_write(self) -> (Site, ContentPin) {
-        let hold = self.pin.narrow(&self.site.placement, self.site.hold_id());
+        let hold = writers_pin(self.pin, &self.site.placement, self.site.hold_id());
         (self.site, hold)
     }
+}
+
+/// Holds one content for a write. A write reads no extent, so that it never keeps moved bytes from
+/// being freed, however long it takes.
+pub(crate) fn writers_pin(pin: StampPin, placement: &Placement, content: ContentId) -> ContentPin {
+    let mut pin = pin.narrow(placement, content);
+    pin.renew(Stamp(u64::MAX));
+    pin
 }
 
 /// Looks a container up in its account's directory.

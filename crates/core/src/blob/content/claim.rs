@@ -6,7 +6,7 @@ use super::free;
 use super::unclaimed::Unclaimed;
 use crate::blob::records::{Intent, Record};
 use crate::blob::replace::LeftOver;
-use crate::blob::site::{Site, alive};
+use crate::blob::site::{Site, alive, writers_pin};
 use crate::service::{detached, fresh_id, surely_nothing_written};
 use crate::{Core, Error};
 use std::sync::Arc;
@@ -61,7 +61,8 @@ impl Claim {
     pub(crate) fn begin(core: &Core, site: &Site, hold: ContentPin) -> Result<Self, StoreError> {
         let store = core.store();
         let content = fresh_id()?;
-        let own = store.pins.enter(store.meta.last_stamp()).narrow(&site.placement, content);
+        let pin = store.pins.enter(store.meta.last_stamp());
+        let own = writers_pin(pin, &site.placement, content);
         Ok(Self {
             core: core.clone(),
             site: site.clone(),
@@ -109,11 +110,6 @@ impl Claim {
         })
         .await?;
         self.provisional = Some(key);
-        // Nothing was read whose place could matter: let moved bytes be freed during long uploads.
-        let now = self.core.store().meta.last_stamp();
-        for pin in [&mut self.hold, &mut self.own].into_iter().flatten() {
-            pin.renew(now);
-        }
         Ok(())
     }
 

@@ -67,12 +67,18 @@ impl Download {
 
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
-        let current = match self.ahead.take() {
-            Some(fetch) => fetch,
-            None => match self.start_fetch().await? {
-                Some(fetch) => fetch,
-                None => return Ok(None),
-            },
+        let current = if let Some(fetch) = self.ahead.take() {
+            fetch
+        } else {
+            let since = self.core.store().meta.last_stamp();
+            let slices = self.next_slices().await?;
+            if self.left.is_empty() {
+                // The end, or all there is: nothing to read ahead, so no task is needed.
+                self.pin.renew(since);
+                let bytes = fetch(&self.core, &self.site, &slices).await?;
+                return Ok(Some(bytes).filter(|bytes| !bytes.is_empty()));
+            }
+            self.spawn_fetch(since, slices)
         };
         // Only the current slices and the next can hold addresses now.
         self.pin.renew(current.since);
@@ -111,12 +117,12 @@ impl Download {
     async fn start_fetch(&mut self) -> Result<Option<Fetch>, Error> {
         let since = self.core.store().meta.last_stamp();
         let slices = self.next_slices().await?;
-        if slices.is_empty() {
-            return Ok(None);
-        }
+        Ok(if slices.is_empty() { None } else { Some(self.spawn_fetch(since, slices)) })
+    }
+
+    fn spawn_fetch(&self, since: Stamp, slices: Vec<Slice>) -> Fetch {
         let (core, site) = (self.core.clone(), self.site.clone());
-        let task = tokio::spawn(async move { fetch(&core, &site, &slices).await });
-        Ok(Some(Fetch { since, task }))
+        Fetch { since, task: tokio::spawn(async move { fetch(&core, &site, &slices).await }) }
     }
 
     /// One large slice, or some small ones.
@@ -203,6 +209,9 @@ fn slice_end(content: &Content, from: u64) -> u64 {
 }
 
 async fn fetch(core: &Core, site: &Site, slices: &[Slice]) -> Result<Bytes, Error> {
+    if slices.is_empty() {
+        return Ok(Bytes::new());
+    }
     let snapshot = core.store().meta.snapshot(&site.placement).await?;
     if let [slice] = slices {
         return fetch_one(core, &snapshot, site, slice).await;
