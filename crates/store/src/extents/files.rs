@@ -86,6 +86,28 @@ pub(crate) struct Fresh {
     pub(crate) file: Arc<dyn File>,
     /// Where records must end, so that the footer still fits.
     pub(crate) capacity: u64,
+    /// Space reserved so far.
+    reserved: u64,
+}
+
+/// Space is reserved in steps of this size: a sync that also has to find blocks is slow, and a
+/// whole segment at once would make a small store look large.
+const RESERVE: u64 = 16 * 1024 * 1024;
+
+impl Fresh {
+    /// Reserves space up to `end` at the least. A full disk changes nothing.
+    pub(crate) fn reserve(&mut self, end: u64) -> Result<(), StoreError> {
+        if end <= self.reserved {
+            return Ok(());
+        }
+        let more = (end - self.reserved).next_multiple_of(RESERVE);
+        let more = more.min((self.capacity + FOOTER as u64).saturating_sub(self.reserved));
+        self.file
+            .allocate(self.reserved, more)
+            .map_err(|e| StoreError::io("reserving space for a segment", e))?;
+        self.reserved += more;
+        Ok(())
+    }
 }
 
 /// Creates a segment that holds at least one record of `record` bytes: reserved, with its header,
@@ -110,10 +132,12 @@ fn fill(shared: &Shared, number: u32, record: u64) -> Result<Fresh, StoreError> 
         .disk
         .open(&segment::name(number), OpenMode::New)
         .map_err(|e| StoreError::io("creating a segment", e))?;
-    file.allocate(0, size).map_err(|e| StoreError::io("reserving space for a segment", e))?;
+    let mut fresh = Fresh { header, file, capacity: size - FOOTER as u64, reserved: 0 };
+    fresh.reserve(record + frame)?;
+    let file = &fresh.file;
     shared.written("writing a segment's header", file.write_at(0, &header.encode()))?;
     shared.synced("syncing a new segment", file.sync())?;
     shared.synced("syncing the segments' folder", shared.disk.sync_dir(FOLDER))?;
-    shared.files.put(number, &file);
-    Ok(Fresh { header, file, capacity: size - FOOTER as u64 })
+    shared.files.put(number, file);
+    Ok(fresh)
 }

@@ -153,6 +153,7 @@ impl Writer {
         jobs: &[Job],
     ) -> Result<Vec<ExtentRef>, StoreError> {
         let start = active.end;
+        active.fresh.reserve(start + jobs.iter().map(|job| job.prepared.record()).sum::<u64>())?;
         let (refs, end) = self.write_records(active, jobs)?;
         self.shared.synced("syncing a segment", active.fresh.file.sync())?;
         active.end = end;
