@@ -2,14 +2,22 @@
 //!
 //! Must never show a client what broke inside; the log says it, once, here.
 
-use zaffre_core::Error;
+use zaffre_core::{Error, StoreError};
 use zaffre_http::ApiError;
 
 /// The answer to a failed operation.
 pub(crate) fn api_error(error: &Error) -> ApiError {
-    match error {
-        Error::Refused(refusal) => refusal.clone().into(),
-        Error::Store(cause) => {
+    let cause = match error {
+        Error::Refused(refusal) => return refusal.clone().into(),
+        Error::Store(cause) => cause,
+    };
+    match cause {
+        StoreError::Busy => ApiError::server_busy(),
+        StoreError::Full { .. } => {
+            tracing::warn!(%cause, "a write was refused");
+            ApiError::no_space()
+        }
+        _ => {
             tracing::error!(alarm = "store", %cause, "the store failed; answered 500");
             ApiError::internal_error()
         }

@@ -9,3 +9,4 @@ mod service;
 
 pub use error::Error;
 pub use service::{Core, CoreOptions, Layout};
+pub use zaffre_store::StoreError;

@@ -65,7 +65,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let served =
         listener.serve(service, server_options(args, &core), Alarms::default(), stop).await;
     following.abort();
-    drop(background);
+    background.stop().await;
     drop(core);
     say("Azurite Blob service successfully closed");
     served.map_err(|error| Failure::System { doing: "serving", error })
