@@ -61,7 +61,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
     expect.md5 = expect.md5.or(properties.content_md5);
     let op = op::PutBlob {
         at,
-        length: Some(content_length(fields, framing)?),
+        length: content_length(fields, framing)?,
         properties,
         metadata: fields.metadata()?,
         expect,
@@ -80,7 +80,8 @@ pub(super) fn put_block(
     writable(fields)?;
     let block_id = block_id(fields)?;
     let framing = framing(fields)?;
-    let length = content_length(fields, framing)?;
+    // A block without a length might turn out to be empty, which no block may be.
+    let length = content_length(fields, framing)?.ok_or_else(ApiError::missing_content_length)?;
     if length == 0 {
         return Err(ApiError::invalid_header_value("Content-Length", "0"));
     }
@@ -101,8 +102,8 @@ pub(super) fn put_block_list(
 ) -> Result<BlockListUpload, ApiError> {
     writable(fields)?;
     fields.refuse_unserved(&[STRUCTURED])?;
-    let length = fields.content_length().ok_or_else(ApiError::missing_content_length)?;
-    if length > XML_BODY_BYTES {
+    let length = content_length(fields, Framing::Plain)?;
+    if length.is_some_and(|length| length > XML_BODY_BYTES) {
         return Err(ApiError::request_body_too_large(XML_BODY_BYTES));
     }
     let op = op::PutBlockList {
@@ -156,9 +157,14 @@ pub(super) fn structured(fields: &Fields<'_>) -> Result<bool, ApiError> {
     if known { Ok(true) } else { Err(ApiError::invalid_header_value(STRUCTURED, text)) }
 }
 
-fn content_length(fields: &Fields<'_>, framing: Framing) -> Result<u64, ApiError> {
-    match framing {
-        Framing::Structured { content, .. } => Ok(content),
-        Framing::Plain => fields.content_length().ok_or_else(ApiError::missing_content_length),
+/// How much content is announced; `None` when it comes in chunks and ends when it ends.
+fn content_length(fields: &Fields<'_>, framing: Framing) -> Result<Option<u64>, ApiError> {
+    if let Framing::Structured { content, .. } = framing {
+        return Ok(Some(content));
+    }
+    match fields.content_length() {
+        Some(length) => Ok(Some(length)),
+        None if fields.header("transfer-encoding")?.is_some() => Ok(None),
+        None => Err(ApiError::missing_content_length()),
     }
 }

@@ -116,8 +116,9 @@ fn put_blob() {
         ("x-ms-structured-body", "XSM/1.0; properties=crc64"),
         ("x-ms-structured-content-length", "5"),
     ];
-    let rows: [(Headers<'_>, Option<u64>, &str); 12] = [
+    let rows: [(Headers<'_>, Option<u64>, &str); 13] = [
         (&[], Some(0), "ok"),
+        (&[("transfer-encoding", "chunked")], None, "ok"),
         (&[], Some(5), "ok"),
         (&[], None, "MissingContentLengthHeader"),
         (&[("content-md5", &md5)], Some(5), "ok"),
@@ -181,6 +182,7 @@ fn put_block_list() {
     let line = "PUT /abc/b?comp=blocklist";
     assert_eq!(outcome(&ask(line, &[]).length(10)), "ok");
     assert_eq!(outcome(&ask(line, &[])), "MissingContentLengthHeader");
+    assert_eq!(outcome(&ask(line, &[("transfer-encoding", "chunked")])), "ok");
     assert_eq!(outcome(&ask(line, &[]).length(u64::MAX)), "RequestBodyTooLarge");
     let Ok((_, BlobOperation::PutBlockList(list))) =
         parsed(&ask(line, &[("content-type", "application/xml")]).length(10))
