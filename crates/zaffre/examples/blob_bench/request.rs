@@ -1,0 +1,121 @@
+//! Requests as bytes, signed with the development account's key.
+//!
+//! Must never depend on the target: every server gets the same bytes.
+
+use crate::report::Result;
+use bytes::Bytes;
+use std::time::{SystemTime, UNIX_EPOCH};
+use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, parse_key};
+use zaffre_auth::{RequestFacts, sign};
+use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
+
+const VERSION: &str = "2024-08-04";
+
+/// A request and what its answer must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) head: Bytes,
+    pub(crate) body: Bytes,
+    pub(crate) status: u16,
+    /// Bytes of the answer's body, where they are known.
+    pub(crate) length: Option<usize>,
+}
+
+/// Makes requests. Its date is that of its making; servers take it for a quarter of an hour.
+pub(crate) struct Signer {
+    account: AccountName,
+    key: Secret<Vec<u8>>,
+    version: ApiVersion,
+    date: String,
+}
+
+impl Signer {
+    pub(crate) fn new() -> Result<Self> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        Ok(Self {
+            account: AccountName::parse(DEVELOPMENT_ACCOUNT).map_err(|e| format!("{e:?}"))?,
+            key: parse_key(DEVELOPMENT_KEY).ok_or("the development key is Base64")?,
+            version: ApiVersion::parse(VERSION).ok_or("a version")?,
+            date: Timestamp::from_unix(since).rfc1123().to_string(),
+        })
+    }
+
+    /// The head of a request; `target` starts behind the account.
+    pub(crate) fn head(
+        &self,
+        method: &str,
+        target: &str,
+        length: u64,
+        more: &[(&str, &str)],
+    ) -> Result<Bytes> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = format!("/{}{path}", self.account);
+        let length = length.to_string();
+        let mut headers = vec![("x-ms-version", VERSION), ("x-ms-date", self.date.as_str())];
+        if method == "PUT" {
+            headers.push(("Content-Length", &length));
+        }
+        headers.extend_from_slice(more);
+        let pairs: Vec<(String, String)> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let authorization = sign::shared_key(
+            &RequestFacts {
+                method,
+                raw_path: &path,
+                raw_query: query,
+                query: &pairs,
+                headers: &headers,
+                account: &self.account,
+                container: None,
+                blob: None,
+                path_style: true,
+                secondary: false,
+                peer: [127, 0, 0, 1].into(),
+                secure: false,
+                version: self.version,
+            },
+            &self.key,
+        )
+        .map_err(|error| format!("cannot sign: {error:?}"))?;
+        headers.extend([("Authorization", authorization.as_str()), ("Host", "127.0.0.1")]);
+        let mark = if query.is_empty() { "" } else { "?" };
+        let mut text = format!("{method} {path}{mark}{query} HTTP/1.1\r\n");
+        for (name, value) in headers {
+            text += &[name, ": ", value, "\r\n"].concat();
+        }
+        text.push_str("\r\n");
+        Ok(Bytes::from(text))
+    }
+
+    pub(crate) fn create_container(&self, name: &str) -> Result<Request> {
+        let head = self.head("PUT", &format!("/{name}?restype=container"), 0, &[])?;
+        Ok(Request { head, body: Bytes::new(), status: 201, length: None })
+    }
+
+    /// `name` is container and blob.
+    pub(crate) fn put_blob(&self, name: &str, body: Bytes) -> Result<Request> {
+        let more = [("x-ms-blob-type", "BlockBlob")];
+        let head = self.head("PUT", &format!("/{name}"), u64::try_from(body.len())?, &more)?;
+        Ok(Request { head, body, status: 201, length: None })
+    }
+
+    pub(crate) fn get_blob(&self, name: &str, length: usize) -> Result<Request> {
+        let head = self.head("GET", &format!("/{name}"), 0, &[])?;
+        Ok(Request { head, body: Bytes::new(), status: 200, length: Some(length) })
+    }
+
+    pub(crate) fn list(&self, container: &str, page: u32) -> Result<Request> {
+        let target = format!("/{container}?restype=container&comp=list&maxresults={page}");
+        let head = self.head("GET", &target, 0, &[])?;
+        Ok(Request { head, body: Bytes::new(), status: 200, length: None })
+    }
+}
+
+/// A request of no particular service, for servers of files.
+pub(crate) fn plain_get(path: &str, length: usize) -> Request {
+    let head = Bytes::from(format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+    Request { head, body: Bytes::new(), status: 200, length: Some(length) }
+}

@@ -1,0 +1,144 @@
+//! The servers that are compared: how each is started, found and stopped.
+//!
+//! Must never leave one running.
+
+use crate::process::{Started, resident_mib};
+use crate::report::Result;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What the kernel counts CPU time in.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// How long a server may take to end in order.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where programs and data are.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    pub(crate) data: PathBuf,
+    pub(crate) server: PathBuf,
+    pub(crate) environment: PathBuf,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Started,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Ours, on the data in `folder`.
+    pub(crate) fn ours(places: &Places, folder: &Path) -> Result<Self> {
+        let mut command = Command::new(&places.server);
+        command.args(["--silent", "--blobPort", "0", "--location"]).arg(folder);
+        Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
+    }
+
+    pub(crate) fn azurite(places: &Places, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut command = Command::new(places.environment.join("node"));
+        command.arg(places.environment.join("node_modules/azurite/dist/src/blob/main.js"));
+        command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
+        command.args(["--blobPort", "0", "--location"]).arg(folder);
+        Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
+    }
+
+    /// This program as a bare hyper server.
+    pub(crate) fn bare(length: usize) -> Result<Self> {
+        let process = Started::myself(&["child-bare", &length.to_string()])?;
+        Self::found(process)
+    }
+
+    fn announced(command: &mut Command) -> Result<Self> {
+        Self::found(Started::new(command)?)
+    }
+
+    /// Waits for the line that says where it listens.
+    fn found(mut process: Started) -> Result<Self> {
+        let address = process.wait_for(|line| {
+            let (said, address) = line.split_once("http://")?;
+            // It "is listening" or "listens"; while it "is starting" the port is not known.
+            if said.contains("listen") { address.trim().parse().ok() } else { None }
+        })?;
+        Ok(Self { process, address })
+    }
+
+    /// Nginx, serving the files in `folder`.
+    pub(crate) fn nginx(folder: &Path) -> Result<Self> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let root = fs::canonicalize(folder)?;
+        let settings = root.join("nginx.conf");
+        fs::write(&settings, nginx_settings(&root, address))?;
+        let mut command = Command::new("/usr/sbin/nginx");
+        command.arg("-p").arg(&root).arg("-e").arg(root.join("error.log"));
+        let process = Started::new(command.arg("-c").arg(&settings))?;
+        while std::net::TcpStream::connect(address).is_err() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(Self { process, address })
+    }
+
+    pub(crate) fn resident_mib(&self) -> Result<f64> {
+        resident_mib(self.process.id())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// CPU seconds that it and its children have used.
+    pub(crate) fn cpu_seconds(&self) -> Result<f64> {
+        let mut ticks = 0.0;
+        for entry in fs::read_dir("/proc")?.flatten() {
+            let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+            if let Some((id, parent, used)) = parse_stat(&stat)
+                && (id == self.process.id() || parent == self.process.id())
+            {
+                ticks += used;
+            }
+        }
+        Ok(ticks / TICKS_PER_SECOND)
+    }
+
+    /// As a power cut would.
+    pub(crate) fn kill(mut self) -> Result<()> {
+        self.process.kill()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.process.is_running() {
+            return;
+        }
+        // Politely first: nginx ends its workers itself. What remains is killed with `process`.
+        let id = self.process.id().to_string();
+        if Command::new("kill").args(["-TERM", &id]).status().is_ok_and(|done| done.success()) {
+            self.process.wait_for_end(PATIENCE);
+        }
+    }
+}
+
+fn nginx_settings(root: &Path, address: SocketAddr) -> String {
+    let root = root.display();
+    format!(
+        "user root; daemon off; worker_processes auto; pid {root}/nginx.pid;\n\
+         events {{ worker_connections 1024; }}\n\
+         http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000;\n\
+         server {{ listen {address}; root {root}; }} }}\n"
+    )
+}
+
+/// Id, parent and CPU ticks of a line of `/proc/*/stat`.
+fn parse_stat(stat: &str) -> Option<(u32, u32, f64)> {
+    let (id, _) = stat.split_once(' ')?;
+    // The name may hold anything, so the fields are counted from behind it.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let used = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+    Some((id.parse().ok()?, fields.get(1)?.parse().ok()?, used))
+}
