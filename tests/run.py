@@ -41,20 +41,20 @@ class Suite:
 
 
 SUITES = (
-    Suite("python", "venv", ("suites/sdk",), 200),
+    Suite("python", "venv", ("suites/sdk",), 205),
     Suite("js", "node", ("js",), 46),
-    Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 30),
+    Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
-    Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 10),
-    Suite("rclone", "rclone", ("suites/rclone",), 5),
-    Suite("tables", "venv", ("suites/tables",), 100),
-    Suite("article", "venv", ("suites/article",), 40),
-    Suite("access", "venv", ("suites/access",), 1300),
-    Suite("races", "venv", ("suites/races",), 8),
-    Suite("kill", "venv", ("suites/kill",), 2),
-    Suite("wire", "venv", ("suites/wire",), 35),
-    Suite("bad-input", "venv", ("suites/bad_input",), 120),
-    Suite("cli", "venv+node", ("suites/cli",), 50),
+    Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),
+    Suite("rclone", "rclone", ("suites/rclone",), 7),
+    Suite("tables", "venv", ("suites/tables",), 1800),
+    Suite("article", "venv", ("suites/article",), 70),
+    Suite("access", "venv", ("suites/access",), 1339),
+    Suite("races", "venv", ("suites/races",), 24),
+    Suite("kill", "venv", ("suites/kill",), 6),
+    Suite("wire", "venv", ("suites/wire",), 48),
+    Suite("bad-input", "venv", ("suites/bad_input",), 285),
+    Suite("cli", "venv+node", ("suites/cli",), 54),
 )
 
 
