@@ -2,7 +2,7 @@
 
 use zaffre_base::{AccountName, BlobName, ContainerName};
 
-/// One REST operation as the permission table (spec blob §6.7) sees it.
+/// One REST operation as the permission table sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Action {
     /// List Containers

@@ -96,7 +96,7 @@ fn check_blob(text: &str) -> Result<(), NameError> {
     Ok(())
 }
 
-/// The characters spec blob §5.1 lists. U+FFFE and U+FFFF stay legal: listings encode them.
+/// The characters Azure does not allow. U+FFFE and U+FFFF stay legal: listings encode them.
 fn is_forbidden_in_blob_name(c: char) -> bool {
     matches!(u32::from(c),
         0x00..=0x1F | 0x7F | 0x80 | 0x82..=0x8C | 0x8E | 0x91..=0x9C | 0x9E | 0x9F

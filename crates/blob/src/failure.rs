@@ -20,10 +20,12 @@ pub(crate) fn api_error(error: &Error) -> ApiError {
     }
 }
 
-/// 503 where nothing was changed and a later try may succeed, 500 otherwise.
+/// 503 where nothing was changed and a later try may succeed, 409 where only more space helps, 500
+/// otherwise.
 fn of_store(cause: &StoreError) -> ApiError {
     match cause {
-        StoreError::Busy | StoreError::Closed | StoreError::Full { .. } => ApiError::server_busy(),
+        StoreError::Busy | StoreError::Closed => ApiError::server_busy(),
+        StoreError::Full { .. } => ApiError::no_space(),
         // The write may have happened: the one code that says so.
         StoreError::Unknown => codes::OPERATION_TIMED_OUT.into(),
         StoreError::Io { .. }
@@ -46,7 +48,10 @@ mod tests {
             (Error::Refused(Refusal::BlobNotFound), (404, "BlobNotFound")),
             (Error::Store(StoreError::Busy), (503, "ServerBusy")),
             (Error::Store(StoreError::Closed), (503, "ServerBusy")),
-            (Error::Store(StoreError::Full { doing: "writing" }), (503, "ServerBusy")),
+            (
+                Error::Store(StoreError::Full { doing: "writing" }),
+                (409, "MemoryExtentStoreAtSizeLimit"),
+            ),
             (Error::Store(StoreError::Unknown), (500, "OperationTimedOut")),
             (Error::Store(StoreError::Poisoned), (500, "InternalError")),
             (Error::Store(StoreError::io("reading", disk)), (500, "InternalError")),

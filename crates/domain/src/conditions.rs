@@ -42,7 +42,7 @@ pub struct Conditions {
     pub if_modified_since: Option<Timestamp>,
     /// If-Unmodified-Since
     pub if_unmodified_since: Option<Timestamp>,
-    /// `x-ms-if-tags`, for a later issue; carried so that it is never silently dropped.
+    /// `x-ms-if-tags`; there are no tags yet, so it never holds, but it is never silently dropped.
     pub if_tags: Option<String>,
 }
 

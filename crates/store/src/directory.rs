@@ -96,7 +96,7 @@ pub(crate) fn require(disk: &dyn Disk) -> Result<(), OpenError> {
     if names.iter().any(|n| n == FORMAT) {
         return check_format(disk);
     }
-    refuse_foreign(&names)?;
+    refuse_foreign(disk, &names)?;
     Err(OpenError::Damaged(format!("{FORMAT} is missing: this is not a zaffre data directory")))
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn prepare(
     if has(FORMAT) {
         check_format(disk)?;
     } else {
-        refuse_foreign(&names)?;
+        refuse_foreign(disk, &names)?;
         create(disk, has(META_NEW), create_meta)?;
     }
     if has(META) {
@@ -126,9 +126,17 @@ pub(crate) fn prepare(
     disk.sync_dir("").map_err(fail)
 }
 
-fn refuse_foreign(names: &[String]) -> Result<(), OpenError> {
+fn refuse_foreign(disk: &dyn Disk, names: &[String]) -> Result<(), OpenError> {
     if names.iter().any(|n| n == META) {
         return Err(OpenError::Damaged(format!("{FORMAT} is missing beside {META}")));
+    }
+    // No segment is made before FORMAT is durable, so these are somebody's data.
+    let segments = match disk.list(SEGMENTS) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(io_error("reading the segments' folder"))?,
+    };
+    if !segments.is_empty() {
+        return Err(OpenError::Damaged(format!("{FORMAT} and {META} are missing beside segments")));
     }
     let ours = ["LOCK", FORMAT_NEW, META_NEW, JOURNALS[0], JOURNALS[1]];
     match names.iter().find(|n| !ours.contains(&n.as_str())) {
@@ -216,8 +224,9 @@ mod tests {
         type Case = (&'static [(&'static str, &'static str)], fn(&OpenError) -> bool);
         let newer = format_text(2);
         let newer: &'static str = Box::leak(newer.into_boxed_str());
-        let cases: [Case; 5] = [
+        let cases: [Case; 6] = [
             (&[("photo.jpg", "")], |e| matches!(e, OpenError::Foreign(_))),
+            (&[("segments/0000000001.seg", "")], |e| matches!(e, OpenError::Damaged(_))),
             (&[(META, "data")], |e| matches!(e, OpenError::Damaged(_))),
             (&[(FORMAT, "zaffre data directory\nformat 1 00000000\n")], |e| {
                 matches!(e, OpenError::Damaged(_))
