@@ -2,6 +2,8 @@
 //!
 //! `cargo xtask bench blob` runs it. One loader for all; rounds of ours and of the peers' alternate,
 //! and the middle round counts. Must never compare with a figure from another run or machine.
+//!
+//! `drive <address> get|put <seconds>` only loads a server that runs already, for a profiler.
 
 mod bare;
 mod client;
@@ -58,6 +60,10 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (data, server, environment, plan) = match *words {
+        ["drive", address, what, seconds] => {
+            let drive = throughput::drive(address.parse()?, what, seconds.parse()?);
+            return runtime.block_on(drive);
+        }
         ["child-bare", length] => return runtime.block_on(bare::serve(length.parse()?)),
         [data, server, environment] => (data, server, environment, FULL),
         [data, server, environment, "--quick"] => (data, server, environment, QUICK),

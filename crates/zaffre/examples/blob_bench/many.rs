@@ -23,7 +23,7 @@ pub(crate) async fn measure(places: &Places, plan: &Plan) -> Result<()> {
     for (container, count) in [("few", FEW), ("many", plan.blobs)] {
         let create = Signer::new()?.create_container(container)?;
         load::run(server.address, 1, Until::Done(1), fixed(vec![create])).await?;
-        let done = put_numbered(&server, &format!("{container}/blob"), count, BYTES).await?;
+        let done = put_numbered(server.address, &format!("{container}/blob"), count, BYTES).await?;
         println!("  {count} blobs were put at {:.0}/s", done.per_second);
     }
     let (mut few, mut many) = (Samples::default(), Samples::default());

@@ -2,6 +2,7 @@
 //!
 //! Must never let two of them run at once.
 
+use crate::client::Connection;
 use crate::fio::{self, Append};
 use crate::load::{self, Next, Outcome, Until};
 use crate::report::{self, Peer, Result, Samples};
@@ -9,6 +10,7 @@ use crate::request::{Request, Signer, plain_get};
 use crate::servers::{Places, Server};
 use crate::{KIB, MIB, Plan};
 use bytes::Bytes;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -30,8 +32,11 @@ struct Rates {
     put_mib: Samples,
     disk_mib: Samples,
     get: Samples,
+    get_cpu: Samples,
     get_azurite: Samples,
+    get_azurite_cpu: Samples,
     get_bare: Samples,
+    get_bare_cpu: Samples,
     get_large: Samples,
     get_large_nginx: Samples,
     cpu: Samples,
@@ -75,6 +80,9 @@ fn print(rates: &Rates) {
     report::row("GET 4 KiB, 64 clients", "/s", &rates.get, azurite(&rates.get_azurite), 15.0);
     report::row("GET 4 KiB, 64 clients", "/s", &rates.get, bare, 0.5);
     report::row("GET 8 MiB, 4 clients", "/s", &rates.get_large, nginx, 0.7);
+    report::figure("CPU per GET of 4 KiB, ours", "µs", &rates.get_cpu);
+    report::figure("CPU per GET of 4 KiB, bare hyper", "µs", &rates.get_bare_cpu);
+    report::figure("CPU per GET of 4 KiB, Azurite", "µs", &rates.get_azurite_cpu);
     report::figure("CPU per GiB of 8 MiB GETs, ours", "s", &rates.cpu);
     report::figure("CPU per GiB of 8 MiB GETs, nginx", "s", &rates.cpu_nginx);
 }
@@ -97,9 +105,9 @@ impl Field {
             let signer = Arc::new(Signer::new()?);
             let create = signer.create_container("bench")?;
             load::run(server.address, 1, Until::Done(1), fixed(vec![create])).await?;
-            put_numbered(server, "bench/small", SMALL, 4 << 10).await?;
+            put_numbered(server.address, "bench/small", SMALL, 4 << 10).await?;
         }
-        put_numbered(&field.ours, "bench/large", LARGE, LARGE_BYTES).await?;
+        put_numbered(field.ours.address, "bench/large", LARGE, LARGE_BYTES).await?;
         Ok(field)
     }
 
@@ -117,9 +125,10 @@ impl Field {
         let large = self.put(&self.ours, FEW_CLIENTS, 1 << 20, until).await?;
         rates.put_mib.push(tell("PUT 1 MiB", large));
         rates.disk_mib.push(disk(MIB, 1)?);
-        rates.get.push(tell("GET 4 KiB", get_small(&self.ours, until).await?));
-        rates.get_azurite.push(get_small(&self.azurite, until).await?.per_second);
-        rates.get_bare.push(get_small(&self.bare, until).await?.per_second);
+        let Rates { get, get_cpu, get_azurite, get_azurite_cpu, .. } = rates;
+        tell("GET 4 KiB", get_small(&self.ours, until, get, get_cpu).await?);
+        get_small(&self.azurite, until, get_azurite, get_azurite_cpu).await?;
+        get_small(&self.bare, until, &mut rates.get_bare, &mut rates.get_bare_cpu).await?;
         let (rate, cpu) = get_large(&self.ours, until, ours_large()?).await?;
         rates.get_large.push(rate);
         rates.cpu.push(cpu);
@@ -132,12 +141,38 @@ impl Field {
     /// Puts new blobs.
     async fn put(&self, to: &Server, clients: u32, size: usize, until: Until) -> Result<Outcome> {
         let series = self.named.fetch_add(1, Ordering::Relaxed);
-        let (signer, body) = (Signer::new()?, Bytes::from(vec![0x5A; size]));
-        let next: Next = Arc::new(move |number| {
-            signer.put_blob(&format!("bench/put-{series}-{number}"), body.clone())
-        });
-        load::run(to.address, clients, until, next).await
+        put_new(to.address, clients, size, until, series).await
     }
+}
+
+async fn put_new(
+    to: SocketAddr,
+    clients: u32,
+    size: usize,
+    until: Until,
+    series: u32,
+) -> Result<Outcome> {
+    let (signer, body) = (Signer::new()?, Bytes::from(vec![0x5A; size]));
+    let next: Next = Arc::new(move |number| {
+        signer.put_blob(&format!("bench/put-{series}-{number}"), body.clone())
+    });
+    load::run(to, clients, until, next).await
+}
+
+/// Loads a server that runs already and says what it reached.
+pub(crate) async fn drive(address: SocketAddr, what: &str, seconds: u32) -> Result<()> {
+    let signer = Signer::new()?;
+    // Whoever drives twice finds the container there.
+    let _ = Connection::open(address).await?.ask(&signer.create_container("bench")?).await;
+    put_numbered(address, "bench/small", SMALL, 4 << 10).await?;
+    let until = Until::Passed(Duration::from_secs(seconds.into()));
+    let outcome = match what {
+        "get" => load::run(address, CLIENTS, until, fixed(small_gets()?)).await?,
+        "put" => put_new(address, CLIENTS, 4 << 10, until, std::process::id()).await?,
+        other => return Err(format!("cannot drive `{other}`").into()),
+    };
+    tell(what, outcome);
+    Ok(())
 }
 
 fn tell(what: &str, outcome: Outcome) -> f64 {
@@ -150,7 +185,7 @@ fn tell(what: &str, outcome: Outcome) -> f64 {
 
 /// Puts the blobs `name-0`, `name-1`, …
 pub(crate) async fn put_numbered(
-    to: &Server,
+    to: SocketAddr,
     name: &str,
     count: u32,
     size: usize,
@@ -159,7 +194,7 @@ pub(crate) async fn put_numbered(
     let name = name.to_owned();
     let next: Next =
         Arc::new(move |number| signer.put_blob(&format!("{name}-{number}"), body.clone()));
-    load::run(to.address, CLIENTS.min(count), Until::Done(count), next).await
+    load::run(to, CLIENTS.min(count), Until::Done(count), next).await
 }
 
 /// The same requests over and over.
@@ -171,11 +206,23 @@ pub(crate) fn fixed(requests: Vec<Request>) -> Next {
 }
 
 /// Signed beforehand: the loader's own work is as small as can be.
-async fn get_small(from: &Server, until: Until) -> Result<Outcome> {
+fn small_gets() -> Result<Vec<Request>> {
     let signer = Signer::new()?;
-    let requests = (0..SMALL).map(|n| signer.get_blob(&format!("bench/small-{n}"), 4 << 10));
-    let requests = requests.collect::<Result<Vec<_>>>()?;
-    load::run(from.address, CLIENTS, until, fixed(requests)).await
+    (0..SMALL).map(|n| signer.get_blob(&format!("bench/small-{n}"), 4 << 10)).collect()
+}
+
+/// Adds a rate and the server's CPU microseconds per answer.
+async fn get_small(
+    from: &Server,
+    until: Until,
+    rates: &mut Samples,
+    cpu: &mut Samples,
+) -> Result<Outcome> {
+    let before = from.cpu_seconds()?;
+    let outcome = load::run(from.address, CLIENTS, until, fixed(small_gets()?)).await?;
+    cpu.push((from.cpu_seconds()? - before) * 1e6 / f64::from(outcome.answers));
+    rates.push(outcome.per_second);
+    Ok(outcome)
 }
 
 fn ours_large() -> Result<Vec<Request>> {
