@@ -70,7 +70,9 @@ mod tests {
         for (name, target) in TARGETS {
             let seeds = mutate::corpus(name);
             assert!(seeds.len() >= 3, "{name} has too few seeds");
-            seeds.iter().for_each(|seed| target(seed));
+            for seed in &seeds {
+                target(seed);
+            }
         }
     }
 }
