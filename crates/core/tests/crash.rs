@@ -49,8 +49,7 @@ async fn come_back(disk: &CrashDisk, before: &Run, seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn power_goes_at_random_points() {
-    let one = std::env::var("ZAFFRE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = one.map_or(0..SEEDS, |seed: u64| seed..seed + 1);
+    let seeds = zaffre_testkit::seeds(SEEDS);
     println!("{} crashes; replay one with ZAFFRE_SEED=n", seeds.clone().count());
     let mut all_steps = 0;
     for seed in seeds {

@@ -33,8 +33,7 @@ async fn run(store: Store, seed: u64) {
 }
 
 fn seeds() -> std::ops::Range<u64> {
-    let one = std::env::var("ZAFFRE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = one.map_or(0..SEEDS, |seed: u64| seed..seed + 1);
+    let seeds = zaffre_testkit::seeds(SEEDS);
     println!("{} sequences of {STEPS} steps; replay one with ZAFFRE_SEED=n", seeds.clone().count());
     seeds
 }

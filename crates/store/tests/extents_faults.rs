@@ -55,7 +55,7 @@ fn every_flipped_byte_is_detected_and_never_returned() {
         let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
         let mut user = User::new(Arc::clone(&disk), 3);
         for (name, length) in [(0, 1), (1, 8), (2, 700), (3, 1_300), (4, 70)] {
-            let body = user.random.bytes(length);
+            let body = extents_support::bytes(&mut user.random, length);
             user.put_at((0, name), body, 1 + usize::from(name) % 2).await.expect("works");
         }
         let mut user = user.reopen(None);

@@ -3,9 +3,10 @@
 mod store_support;
 
 use std::sync::Arc;
-use store_support::{Random, User, open, runtime};
+use store_support::{User, open, runtime};
 use zaffre_store::check::check;
 use zaffre_store::disk::{CrashDisk, Disk, OpenMode, Survival};
+use zaffre_testkit::Random;
 
 /// Places flipped at the least.
 const FLIPS: u64 = 200;
@@ -19,7 +20,7 @@ fn pick(disk: &CrashDisk, random: &mut Random) -> (String, u64) {
     loop {
         let files: Vec<_> =
             disk.files().into_iter().filter(|(name, len)| name != "LOCK" && *len > 0).collect();
-        let (name, len) = files[random.size(files.len() as u64)].clone();
+        let (name, len) = files[random.index(files.len())].clone();
         let offset = random.below(len);
         let file = disk.open(&name, OpenMode::Existing).expect("there");
         let from = offset.saturating_sub(32);

@@ -5,8 +5,9 @@ mod store_support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store_support::{Model, User, in_parallel, open, runtime, seeds};
+use store_support::{Model, User, open, runtime};
 use zaffre_store::disk::{CrashDisk, Survival};
+use zaffre_testkit::{Random, in_parallel, seeds};
 
 /// Operations of the fixed script.
 const SCRIPT: u64 = 200;
@@ -67,10 +68,10 @@ fn random_crashes() {
     let acknowledged = AtomicU64::new(0);
     println!("seeds {seeds:?}; replay one with ZAFFRE_SEED=n");
     in_parallel(seeds.clone(), |seed| {
-        let mut random = store_support::Random(seed);
+        let mut random = Random(seed);
         let disk = CrashDisk::new();
         disk.power_off_at(random.below(900));
-        let survival = Survival::ALL[random.size(4)];
+        let survival = Survival::ALL[random.index(4)];
         runtime().block_on(async {
             let models = run_concurrently(&disk, seed).await;
             acknowledged.fetch_add(models.iter().map(|m| m.acknowledged).sum(), Ordering::Relaxed);
@@ -79,7 +80,7 @@ fn random_crashes() {
             let rebooted = if random.below(3) == 0 {
                 rebooted.power_off_at(random.below(40));
                 drop(open(Arc::new(rebooted.clone())));
-                rebooted.reboot(Survival::ALL[random.size(4)], seed + 1)
+                rebooted.reboot(Survival::ALL[random.index(4)], seed + 1)
             } else {
                 rebooted
             };

@@ -5,9 +5,10 @@ mod store_support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store_support::{Model, User, in_parallel, open, runtime};
+use store_support::{Model, User, open, runtime};
 use zaffre_store::StoreError;
 use zaffre_store::disk::{Disk, FailDisk, Fault, FaultPlan, MemDisk};
+use zaffre_testkit::in_parallel;
 
 const SCRIPT: u64 = 200;
 const SCRIPT_SEED: u64 = 42;

@@ -7,31 +7,18 @@ use crate::error::StoreError;
 use std::collections::BTreeMap;
 use std::future::Future;
 use zaffre_base::Stamp;
+use zaffre_testkit::Random;
 
 type Model = BTreeMap<(u8, Vec<u8>), Vec<u8>>;
 
-struct Random(u64);
+fn any_key(random: &mut Random) -> Vec<u8> {
+    let len = random.below(4);
+    (0..len).map(|_| random.byte(3) * 127).collect()
+}
 
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) % bound
-    }
-
-    fn byte(&mut self, bound: u8) -> u8 {
-        u8::try_from(self.below(u64::from(bound))).unwrap_or(0)
-    }
-
-    fn key(&mut self) -> Vec<u8> {
-        let len = self.below(4);
-        (0..len).map(|_| self.byte(3) * 127).collect()
-    }
-
-    fn value(&mut self) -> Vec<u8> {
-        let len = if self.below(20) == 0 { 5_000 } else { self.below(40) };
-        let fill = self.byte(255);
-        vec![fill; usize::try_from(len).unwrap_or(0)]
-    }
+fn any_value(random: &mut Random) -> Vec<u8> {
+    let len = if random.below(20) == 0 { 5_000 } else { random.index(40) };
+    vec![random.byte(255); len]
 }
 
 fn place(number: u8) -> Placement {
@@ -58,8 +45,8 @@ fn expected(model: &Model, at: u8, start: &[u8], end: Option<&[u8]>, limit: usiz
 }
 
 fn random_range(random: &mut Random) -> (Vec<u8>, Option<Vec<u8>>, usize) {
-    let start = random.key();
-    let end = (random.below(2) == 0).then(|| random.key());
+    let start = any_key(random);
+    let end = (random.below(2) == 0).then(|| any_key(random));
     (start, end, usize::try_from(random.below(8)).unwrap_or(0))
 }
 
@@ -73,8 +60,8 @@ async fn model(meta: Meta, seed: u64) {
         let at = random.byte(3);
         let steps: Vec<Step> = (0..random.below(5))
             .map(|_| match random.below(3) {
-                0 => Step::Delete(random.key()),
-                _ => Step::Put(random.key(), random.value()),
+                0 => Step::Delete(any_key(&mut random)),
+                _ => Step::Put(any_key(&mut random), any_value(&mut random)),
             })
             .collect();
         let refuse = random.below(4) == 0;
@@ -127,7 +114,7 @@ fn check_held(held: &[(super::Snapshot, u8, Model)], random: &mut Random) {
         let (start, end, limit) = random_range(random);
         let rows = snapshot.scan(&start, end.as_deref(), limit).expect("scan");
         assert_eq!(rows, expected(model, *at, &start, end.as_deref(), limit));
-        let key = random.key();
+        let key = any_key(random);
         let value = snapshot.get(&key).expect("get");
         assert_eq!(value.as_ref(), model.get(&(*at, key)));
     }

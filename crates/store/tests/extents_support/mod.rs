@@ -14,6 +14,7 @@ use zaffre_store::meta::{Meta, Strict, StrictOptions};
 use zaffre_store::pins::{Pins, StampPin};
 use zaffre_store::poison::Poison;
 use zaffre_store::{Abort, Clock, Placement, Row, StoreError, TransactError};
+use zaffre_testkit::Random;
 
 /// Small segments, so that a few writes fill one.
 pub const SEGMENT: u64 = 64 * 1024;
@@ -22,27 +23,8 @@ pub fn options() -> ExtentOptions {
     ExtentOptions { segment_bytes: SEGMENT, writers: 2, open_files: 4 }
 }
 
-/// A deterministic generator.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    pub fn index(&mut self, bound: usize) -> usize {
-        usize::try_from(self.below(bound as u64)).expect("small")
-    }
-
-    pub fn bytes(&mut self, length: usize) -> Bytes {
-        (0..length).map(|_| self.next().to_le_bytes()[0]).collect()
-    }
+pub fn bytes(random: &mut Random, length: usize) -> Bytes {
+    (0..length).map(|_| random.next().to_le_bytes()[0]).collect()
 }
 
 pub fn open(disk: &Arc<dyn Disk>) -> Extents {
@@ -157,7 +139,7 @@ impl User {
             7 | 8 => 1 + self.random.index(20_000),
             _ => 60_000 + self.random.index(90_000),
         };
-        let body = self.random.bytes(length.min(self.longest));
+        let body = bytes(&mut self.random, length.min(self.longest));
         let pieces = 1 + self.random.index(3);
         self.put_at(key, body, pieces).await
     }
@@ -256,7 +238,7 @@ impl User {
         let owner = Owner { placement: placement(place), key: vec![name] };
         let _open = self.extents.begin_write();
         let length = 1 + self.random.index(5_000);
-        let body = self.random.bytes(length);
+        let body = bytes(&mut self.random, length);
         self.extents.write(&owner, body).await.map(drop)
     }
 

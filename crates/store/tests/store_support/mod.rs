@@ -12,6 +12,7 @@ use zaffre_store::extents::{ExtentOptions, Owner, Upkeep};
 use zaffre_store::{
     Abort, OpenError, Placement, Snapshot, Store, StoreError, StoreOptions, TransactError, Tx,
 };
+use zaffre_testkit::Random;
 
 /// Everything small, so that a short script turns journals over and fills segments.
 pub fn options() -> StoreOptions {
@@ -31,47 +32,6 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-/// How many seeds to run and from which on; `ZAFFRE_SEED` replays one.
-pub fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name| std::env::var(name).ok().and_then(|text: String| text.parse().ok());
-    if let Some(seed) = number("ZAFFRE_SEED") {
-        return seed..seed + 1;
-    }
-    let start: u64 = number("ZAFFRE_SEED_START").unwrap_or(1);
-    start..start + number("ZAFFRE_SEEDS").unwrap_or(default)
-}
-
-/// Runs `case` for every number on two threads; the first panic ends the test.
-pub fn in_parallel(cases: impl Iterator<Item = u64>, case: impl Fn(u64) + Sync) {
-    let cases: Vec<u64> = cases.collect();
-    std::thread::scope(|scope| {
-        for half in 0..2 {
-            let (cases, case) = (&cases, &case);
-            scope.spawn(move || cases.iter().skip(half).step_by(2).for_each(|n| case(*n)));
-        }
-    });
-}
-
-/// A deterministic generator.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound.max(1)
-    }
-
-    pub fn size(&mut self, bound: u64) -> usize {
-        usize::try_from(self.below(bound)).expect("small")
-    }
-
-    fn body(&mut self, length: usize) -> Bytes {
-        let start = self.below(256);
-        (0..length as u64).map(|i| ((start + i * 7) % 256).to_le_bytes()[0]).collect()
-    }
-}
-
 type Key = (u8, u8);
 
 fn place(number: u8) -> Placement {
@@ -82,6 +42,11 @@ fn cause(error: TransactError<StoreError>) -> StoreError {
     match error {
         TransactError::Body(error) | TransactError::Store(error) => error,
     }
+}
+
+fn body(random: &mut Random, length: usize) -> Bytes {
+    let start = random.below(256);
+    (0..length as u64).map(|i| ((start + i * 7) % 256).to_le_bytes()[0]).collect()
 }
 
 /// Marks an object whose bytes are extents; others follow the mark themselves.
@@ -189,11 +154,11 @@ impl User {
     pub async fn step(&mut self) -> Result<(), StoreError> {
         match self.random.below(20) {
             0..9 => {
-                let length = self.random.size(900);
+                let length = self.random.index(900);
                 self.put(length, false).await
             }
             9..15 => {
-                let length = 1 + self.random.size(9_000);
+                let length = 1 + self.random.index(9_000);
                 self.put(length, true).await
             }
             15..18 => self.delete().await,
@@ -206,7 +171,7 @@ impl User {
     }
 
     async fn put(&mut self, length: usize, in_extents: bool) -> Result<(), StoreError> {
-        let (key, body) = (self.key(), self.random.body(length));
+        let (key, body) = (self.key(), body(&mut self.random, length));
         let open = self.store.extents.begin_write();
         let runs = if in_extents { Some(self.write_extents(key, &body).await?) } else { None };
         let inline = if in_extents { Bytes::new() } else { body.clone() };

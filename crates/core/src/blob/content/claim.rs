@@ -3,7 +3,7 @@
 //! Must never be kept when nothing was written, nor given up when something may have been.
 
 use super::free;
-use super::unclaimed::Unclaimed;
+use super::unclaimed::{Pledged, Unclaimed};
 use crate::blob::records::{Intent, Record};
 use crate::blob::replace::LeftOver;
 use crate::blob::site::{Site, alive, writers_pin};
@@ -90,6 +90,7 @@ impl Claim {
     ) -> Result<(), Error> {
         let (core, site, content) = (self.core.clone(), self.site.clone(), self.content);
         let covered = self.provisional.clone();
+        let pledged = Pledged::new(unclaimed);
         let key = detached(async move {
             let keys = site.keys;
             let body = move |tx: &mut Tx<'_>| {
@@ -105,7 +106,7 @@ impl Claim {
             };
             let written = core.store().meta.transact(&site.placement, body).await;
             core.pending().mark(&site);
-            settle(unclaimed, &written);
+            pledged.settle(&written);
             written.map_err(Error::from)
         })
         .await?;
@@ -136,15 +137,17 @@ impl Claim {
 
     /// Runs the transaction that decides about this content, to its end, and then keeps the content
     /// or gives it up.
-    pub(crate) async fn commit<T, E, B>(self, body: B) -> Result<T, TransactError<E>>
+    pub(crate) async fn commit<T, E, B>(mut self, body: B) -> Result<T, TransactError<E>>
     where
         T: Send + 'static,
         E: Send + 'static,
         B: FnMut(&mut Tx<'_>) -> Result<(T, LeftOver), Abort<E>> + Send + 'static,
     {
+        let pledged = Pledged::new(std::mem::take(&mut self.unclaimed));
         let work = async move {
             let (meta, at) = (self.core.store().meta.clone(), self.site.placement.clone());
             let outcome = meta.transact(&at, body).await;
+            pledged.settle(&outcome);
             let nothing = outcome.as_ref().err().is_some_and(surely_nothing_written);
             if nothing {
                 self.give_up().await;
@@ -160,7 +163,6 @@ impl Claim {
     }
 
     fn keep(mut self, left: LeftOver) {
-        self.unclaimed.drain(..).for_each(Unclaimed::claim);
         self.core.announce(&self.site, left);
         // After an unknown outcome the intent may be there still; then the background decides.
         if self.provisional.take().is_some() {
@@ -174,13 +176,5 @@ impl Drop for Claim {
         if self.provisional.is_some() {
             self.core.pending().mark(&self.site);
         }
-    }
-}
-
-/// Claims extents whose rows were written or may have been; drops the others.
-fn settle<T, E>(unclaimed: Vec<Unclaimed>, outcome: &Result<T, TransactError<E>>) {
-    match outcome {
-        Err(error) if surely_nothing_written(error) => drop(unclaimed),
-        _ => unclaimed.into_iter().for_each(Unclaimed::claim),
     }
 }
