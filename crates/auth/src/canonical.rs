@@ -118,8 +118,15 @@ pub(crate) fn path_forms(facts: &RequestFacts<'_>) -> Vec<String> {
 /// All query parameters as `\nname:value` lines, sorted.
 ///
 /// A literal `+` is a space to some SDKs and a plus to others, so both readings are offered.
-pub(crate) fn query_forms(facts: &RequestFacts<'_>) -> Vec<String> {
-    let decoded = facts.query.iter().map(|(n, v)| (n.to_lowercase(), v.clone()));
+/// A query whose lines could be read as those of another query is refused: nobody else may drop
+/// or add a parameter under this signature.
+pub(crate) fn query_forms(facts: &RequestFacts<'_>) -> Result<Vec<String>, AuthError> {
+    let splits = |text: &str| text.contains(char::is_control);
+    if facts.query.iter().any(|(n, v)| n.contains(':') || splits(n) || splits(v)) {
+        return Err(Failure::QueryAmbiguous.into());
+    }
+    // ASCII alone, as routing does: some other letters have an ASCII letter as their lower case.
+    let decoded = facts.query.iter().map(|(n, v)| (n.to_ascii_lowercase(), v.clone()));
     let mut forms = vec![query_lines(decoded)];
     if facts.raw_query.contains('+') {
         let literal: Option<Vec<_>> = facts
@@ -128,14 +135,14 @@ pub(crate) fn query_forms(facts: &RequestFacts<'_>) -> Vec<String> {
             .filter(|pair| !pair.is_empty())
             .map(|pair| {
                 let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                Some((percent_decode(name)?.to_lowercase(), percent_decode(value)?))
+                Some((percent_decode(name)?.to_ascii_lowercase(), percent_decode(value)?))
             })
             .collect();
         if let Some(literal) = literal {
             push_new(&mut forms, query_lines(literal.into_iter()));
         }
     }
-    forms
+    Ok(forms)
 }
 
 fn query_lines(pairs: impl Iterator<Item = (String, String)>) -> String {

@@ -99,6 +99,8 @@ pub enum Failure {
         /// The header as sent.
         sent: String,
     },
+    /// The query could be signed as another one: a colon in a name, or a control character.
+    QueryAmbiguous,
     /// The SAS signature is not one of ours.
     SasMismatch {
         /// What the server signed.
@@ -158,6 +160,9 @@ impl fmt::Display for Failure {
             ),
             Self::DateMissing => f.write_str("Request date header not specified"),
             Self::DateIncorrect => f.write_str("The Date header in the request is incorrect."),
+            Self::QueryAmbiguous => {
+                f.write_str("A query parameter has a character that cannot be signed.")
+            }
             Self::DateTooOld { sent } => write!(f, "Request date header too old: '{sent}'"),
             Self::SasMismatch { string_to_sign } => {
                 write!(f, "Signature did not match. String to sign used was {string_to_sign}")

@@ -27,4 +27,5 @@ pub use claim::{Claim, authenticate};
 pub use error::{AuthError, Failure, Hidden, Presented};
 pub use request::RequestFacts;
 pub use sas::ResponseOverrides;
+pub use shared_key::counts_for_credentials;
 pub use version::{VersionError, default_version, effective_version};

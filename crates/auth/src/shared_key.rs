@@ -71,11 +71,21 @@ pub(crate) fn verify(
 fn refuse_duplicates(facts: &RequestFacts<'_>) -> Result<(), AuthError> {
     for (name, _) in facts.headers {
         let name = name.to_ascii_lowercase();
-        if name.starts_with("x-ms-") || STANDARD_HEADERS.contains(&name.as_str()) {
+        if is_signed(&name) {
             facts.header(&name)?;
         }
     }
     Ok(())
+}
+
+fn is_signed(lower: &str) -> bool {
+    lower.starts_with("x-ms-") || STANDARD_HEADERS.contains(&lower)
+}
+
+/// Whether a header, named in lower case, is a credential or covered by one. None of these may be
+/// missing from [`RequestFacts::headers`]: the request would pass for another one.
+pub fn counts_for_credentials(lower: &str) -> bool {
+    lower == "authorization" || is_signed(lower)
 }
 
 fn check_date(facts: &RequestFacts<'_>, wall: Timestamp) -> Result<(), AuthError> {
@@ -123,7 +133,7 @@ pub(crate) fn strings_to_sign(
         start.push('\n');
     }
     let queries =
-        if lite { vec![canonical::comp_suffix(facts)?] } else { canonical::query_forms(facts) };
+        if lite { vec![canonical::comp_suffix(facts)?] } else { canonical::query_forms(facts)? };
     let mut texts = Vec::new();
     for headers in canonical::header_forms(facts) {
         for path in canonical::path_forms(facts) {

@@ -135,6 +135,27 @@ fn duplicated_headers() {
     assert_eq!(refusal(&twice), Some(Failure::FieldRepeated { name: "comp" }.into()));
 }
 
+/// Lines of the string that a query can be split into in more than one way.
+#[test]
+fn a_query_is_signed_in_one_reading() {
+    let list = "/cont?comp=list&prefix=a:b&restype=container";
+    let signed = Request::new("GET", list).dated().sign_shared_key();
+    assert!(signed.authenticate().is_ok());
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    for query in [
+        vec![pair("comp:list\nprefix:a:b\nrestype", "container")],
+        vec![pair("comp", "list\nprefix:a:b\nrestype:container")],
+        vec![pair("comp", "list"), pair("prefix:a", "b"), pair("restype", "container")],
+    ] {
+        let refused = signed.clone().with_query(query.clone()).authenticate().err();
+        assert_eq!(refused, Some(Failure::QueryAmbiguous.into()), "{query:?}");
+    }
+    let kelvin = "/cont?mar\u{212A}er=m";
+    let marker = Request::new("GET", "/cont?marker=m").dated().sign_shared_key();
+    let other = marker.clone().with_query(Request::new("GET", kelvin).query);
+    assert!(marker.authenticate().is_ok() && other.authenticate().is_err());
+}
+
 #[test]
 fn lite_signs_what_it_signs() {
     let request = Request::new("GET", "/cont?comp=list&prefix=a").dated();
