@@ -8,7 +8,7 @@ use crate::parse::lease;
 use crate::request::Asked;
 use zaffre_auth::{
     Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts, ResponseOverrides,
-    Scope, authenticate, authorize,
+    Scope, authenticate, authorize, counts_for_credentials,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
@@ -45,13 +45,14 @@ impl Guarded for Intent<'_> {
     }
 }
 
-/// All headers as text. One of ours that is not text would escape the signature, so it is refused.
+/// All headers as text. One that is not text would escape the signature, or be no credential where
+/// there was one, so it is refused; those that no signature covers are left out.
 pub(crate) fn signed_headers(head: &RequestHead) -> Result<SignedHeaders<'_>, ApiError> {
     let mut headers = Vec::with_capacity(head.headers.len());
     for (name, value) in &head.headers {
         match std::str::from_utf8(value.as_bytes()) {
             Ok(text) => headers.push((name.as_str(), text)),
-            Err(_) if name.as_str().starts_with("x-ms-") => {
+            Err(_) if counts_for_credentials(name.as_str()) => {
                 return Err(ApiError::invalid_header_value(name.as_str(), ""));
             }
             Err(_) => {}

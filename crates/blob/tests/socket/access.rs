@@ -119,6 +119,25 @@ async fn credentials() {
     assert!(back.iter().all(|account| account.name().as_str() == "other"));
 }
 
+/// A credential that is not text is still a credential: never taken for none, nor for another.
+#[tokio::test]
+async fn credentials_that_are_no_text() {
+    let server = server("blob").await;
+    for (name, want) in [
+        ("Authorization", "400 InvalidHeaderValue"),
+        ("x-ms-date", "400 InvalidHeaderValue"),
+        ("Range", "400 InvalidHeaderValue"),
+        ("User-Agent", "200"),
+    ] {
+        let mut bytes = b"GET /devstoreaccount1/abc/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+            x-ms-version: 2024-08-04\r\n"
+            .to_vec();
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(b": \xFF\r\n\r\n");
+        assert_eq!(exchange(server.address, &bytes).await.outcome(), want, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_served_says_so() {
     let server = server("").await;
