@@ -213,6 +213,14 @@ impl CrashDisk {
         self.state().off = true;
     }
 
+    /// What a failed sync does on some systems: everything not synced so far can still be read but
+    /// will never reach the disk, also if a later sync succeeds.
+    pub fn forget_unsynced(&self) {
+        for inode in &mut self.state().inodes {
+            inode.unsynced.clear();
+        }
+    }
+
     /// The disk as it comes up again, on a new object; the old one stays without power.
     #[must_use]
     pub fn reboot(&self, survival: Survival, seed: u64) -> Self {

@@ -24,7 +24,7 @@ pub fn options() -> ExtentOptions {
 }
 
 pub fn bytes(random: &mut Random, length: usize) -> Bytes {
-    (0..length).map(|_| random.next().to_le_bytes()[0]).collect()
+    (0..length).map(|_| random.draw().to_le_bytes()[0]).collect()
 }
 
 pub fn open(disk: &Arc<dyn Disk>) -> Extents {
