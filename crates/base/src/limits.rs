@@ -25,6 +25,9 @@ pub const BLOCK_ID_BYTES: usize = 64;
 pub const UNCOMMITTED_DAYS: u64 = 7;
 /// Entries in one page of a listing.
 pub const LIST_PAGE: u32 = 5_000;
+/// Bytes of names, metadata and content headers after which a page of a listing ends early. The
+/// service ends pages early too; without this a page could hold hundreds of megabytes.
+pub const LIST_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Largest range whose checksum may be asked for.
 pub const RANGE_CHECKSUM_BYTES: u64 = 4 * MIB;
 /// Largest XML request body (a block list of 50,000 64-byte ids fits).

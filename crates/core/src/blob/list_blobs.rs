@@ -13,6 +13,7 @@ use crate::service::blocking;
 use crate::{Core, Error};
 use std::collections::VecDeque;
 use zaffre_auth::Authorized;
+use zaffre_base::limits::LIST_PAGE_BYTES;
 use zaffre_base::{BlobName, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::listing::{Listed, listed};
@@ -48,8 +49,9 @@ fn page(
     let size = usize::try_from(op.max_results).unwrap_or(usize::MAX);
     let mut names = Names::open(op, from, inside, keys, now);
     let mut entries = Vec::new();
+    let mut bytes = 0;
     while let Some(next) = names.peek()? {
-        if entries.len() == size {
+        if entries.len() == size || bytes >= LIST_PAGE_BYTES {
             let next = Some(marker::make(Listing::Blobs, &next));
             return Ok(BlobPage { entries, next });
         }
@@ -61,8 +63,28 @@ fn page(
             Some(Listed::Blob) => entries.push(ListEntry::Blob(Box::new(names.take(&next)?))),
             None => return Err(StoreError::corrupt("a listed name lost its prefix").into()),
         }
+        bytes += entries.last().map_or(0, text_bytes);
     }
     Ok(BlobPage { entries, next: None })
+}
+
+/// How much text of the client's own an entry holds.
+fn text_bytes(entry: &ListEntry) -> usize {
+    let view = match entry {
+        ListEntry::Prefix(prefix) => return prefix.len(),
+        ListEntry::Blob(view) => view,
+    };
+    let headers = [
+        &view.properties.content_type,
+        &view.properties.content_encoding,
+        &view.properties.content_language,
+        &view.properties.content_disposition,
+        &view.properties.cache_control,
+    ];
+    let headers = headers.into_iter().flatten().map(String::len).sum::<usize>();
+    let metadata =
+        view.metadata.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+    view.name.as_str().len() + headers + metadata
 }
 
 /// The names to list, in order: committed blobs, and if asked for those with staged blocks only.

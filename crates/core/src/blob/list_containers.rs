@@ -8,6 +8,7 @@ use super::{keys, view};
 use crate::service::blocking;
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
+use zaffre_base::limits::LIST_PAGE_BYTES;
 use zaffre_base::{ContainerName, Timestamp};
 use zaffre_store::{Snapshot, StoreError};
 
@@ -40,6 +41,7 @@ fn page(
     let mut start = from.map_or(Vec::new(), keys::containers_from).max(range.start);
     let size = usize::try_from(op.max_results).unwrap_or(usize::MAX);
     let mut containers = Vec::new();
+    let mut bytes = 0;
     loop {
         let limit = BATCH.min(size.saturating_sub(containers.len()).saturating_add(1));
         let rows = directory.scan(&start, range.end.as_deref(), limit)?;
@@ -49,11 +51,14 @@ fn page(
             if SYSTEM.contains(&name.as_str()) && !op.include_system {
                 continue;
             }
-            if containers.len() == size {
+            if containers.len() == size || bytes >= LIST_PAGE_BYTES {
                 let next = Some(marker::make(Listing::Containers, name.as_str()));
                 return Ok(ContainerPage { containers, next });
             }
-            containers.push(shown(op, name, &Container::from_bytes(&row.value)?, now));
+            let view = shown(op, name, &Container::from_bytes(&row.value)?, now);
+            bytes +=
+                view.metadata.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+            containers.push(view);
         }
         match rows.last() {
             Some(last) if rows.len() == limit => start = [last.key.as_slice(), &[0]].concat(),
