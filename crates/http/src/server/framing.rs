@@ -89,11 +89,21 @@ impl Framing {
         if end.is_some() {
             let mut line = mem::take(&mut self.line);
             let trimmed = line.strip_suffix(b"\n").unwrap_or(&line);
-            self.state = self.on_line(trimmed.strip_suffix(b"\r").unwrap_or(trimmed), seen);
+            self.state = match trimmed.strip_suffix(b"\r") {
+                Some(whole) => self.on_line(whole, seen),
+                // In a head a newline alone ends a line to hyper too; between chunks and in
+                // trailers it does not, and what follows would be another request to us alone.
+                None if self.in_head() => self.on_line(trimmed, seen),
+                None => State::Lost,
+            };
             line.clear();
             self.line = line;
         }
         rest
+    }
+
+    fn in_head(&self) -> bool {
+        matches!(self.state, State::RequestLine | State::Headers)
     }
 
     fn on_line(&mut self, line: &[u8], seen: &mut impl FnMut(HeadNotes)) -> State {
@@ -206,6 +216,17 @@ mod tests {
             ),
             ("PUT / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", vec![notes(true, &[])]),
             ("PUT / HTTP/1.1\r\nContent-Length: -1\r\n\r\nGET / HTTP/1.1\r\n\r\n", vec![]),
+            // What hyper takes for one long trailer must not be a head to us.
+            (
+                "PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n\
+                 0\r\n\nGET / HTTP/1.1\r\n\r\n",
+                vec![plain()],
+            ),
+            (
+                "PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n\
+                 0\r\nX: y\n\r\nGET / HTTP/1.1\r\n\r\n",
+                vec![plain()],
+            ),
         ] {
             for step in [1, 3, bytes.len()] {
                 let mut framing = Framing::default();

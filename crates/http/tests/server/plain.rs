@@ -114,6 +114,27 @@ async fn ambiguous_lengths_are_refused() {
     }
 }
 
+/// hyper reads on to the next empty line here, so that a second reader who stops at the newline
+/// would know about another request than the one that is answered.
+#[tokio::test]
+async fn a_trailer_that_hides_a_request_ends_the_connection() {
+    let server = start().await;
+    for hidden in ["0\r\n\n", "0\r\nA: b\n\n"] {
+        let mut client = server.connect().await;
+        client
+            .send(format!(
+                "PUT /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n{hidden}\
+                 GET /empty HTTP/1.1\r\nHost: x\r\n\r\n\
+                 PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\
+                 Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+            ))
+            .await;
+        let got = client.until_end().await;
+        assert_eq!(got.matches("HTTP/1.1 200").count(), 1, "{got}");
+        assert!(got.contains("HTTP/1.1 400"), "{got}");
+    }
+}
+
 #[tokio::test]
 async fn bad_heads_are_refused() {
     let server = start().await;
