@@ -99,7 +99,7 @@ pub enum Failure {
         /// The header as sent.
         sent: String,
     },
-    /// The query could be signed as another one: a colon in a name, or a control character.
+    /// The query could be signed as another one: a colon in a name, or a newline.
     QueryAmbiguous,
     /// The SAS signature is not one of ours.
     SasMismatch {
