@@ -88,10 +88,11 @@ impl Journal {
             )));
         }
         let mut replayed = Replayed { generations: Vec::new(), newest: None };
-        let mut end = (HEADER_LENGTH, headers[order[1]].sequence);
+        let sequence = headers[order[1]].sequence;
+        let mut end = End { offset: HEADER_LENGTH, sequence, last: Vec::new() };
         for index in order {
             if headers[index].generation > in_tree {
-                let started = end.1;
+                let started = end.sequence;
                 end = replay(&files[index], &headers[index], &mut replayed)?;
                 let continues = index == order[0] || headers[index].sequence == started;
                 if !continues && headers[order[0]].generation > in_tree {
@@ -100,13 +101,14 @@ impl Journal {
             }
         }
         let current = order[1];
+        settle(&files[current], &headers[current], &end)?;
         let allocated = files[current].len().map_err(failed("reading the journal"))?;
         let journal = Self {
             header: headers[current],
             files,
             current,
-            offset: end.0,
-            sequence: end.1,
+            offset: end.offset,
+            sequence: end.sequence,
             allocated,
             sealed: false,
             poison,
@@ -216,16 +218,39 @@ fn read_header(file: &Arc<dyn File>, name: &str) -> Result<Header, StoreError> {
         .ok_or_else(|| StoreError::corrupt(format!("the header of {name} is damaged")))
 }
 
-/// Reads one file's commits. Returns where they end and the number of the frame to come.
+/// Where a file's commits end.
+struct End {
+    offset: u64,
+    /// The number of the frame to come.
+    sequence: u64,
+    /// The last frame before, as it was read.
+    last: Vec<u8>,
+}
+
+/// Makes durable what replaying found. The header and the last batch may be readable and yet not
+/// on the disk: their sync failed, after which the system counts their pages as clean, or the
+/// program was killed before it. They are written anew, or a power loss would take away what is
+/// about to be shown and leave what is acknowledged from now on behind a gap.
+fn settle(file: &Arc<dyn File>, header: &Header, end: &End) -> Result<(), StoreError> {
+    let fail = failed("settling the journal");
+    file.write_at(0, &header.encode()).map_err(&fail)?;
+    if !end.last.is_empty() {
+        file.write_at(end.offset - end.last.len() as u64, &end.last).map_err(&fail)?;
+    }
+    file.sync().map_err(fail)
+}
+
+/// Reads one file's commits.
 fn replay(
     file: &Arc<dyn File>,
     header: &Header,
     replayed: &mut Replayed,
-) -> Result<(u64, u64), StoreError> {
+) -> Result<End, StoreError> {
     let bytes = read_whole(file)?;
     let rows = Memtable::default();
     let mut at = HEADER_BYTES;
     let mut sequence = header.sequence;
+    let mut last = 0..0;
     while let Some(frame) = bytes.get(at..).and_then(|rest| frame::decode(rest, sequence, header)) {
         if frame.kind == Kind::Seal {
             break;
@@ -237,12 +262,13 @@ fn replay(
             rows.insert(stamp, writes);
             replayed.newest = replayed.newest.max(Some(stamp));
         }
+        last = at..at + frame.bytes;
         at += frame.bytes;
         sequence += 1;
     }
     refuse_later_frame(&bytes, at, sequence, header)?;
     replayed.generations.push((header.generation, rows));
-    Ok((at as u64, sequence))
+    Ok(End { offset: at as u64, sequence, last: bytes[last].to_vec() })
 }
 
 fn read_whole(file: &Arc<dyn File>) -> Result<Vec<u8>, StoreError> {
