@@ -78,13 +78,24 @@ fn io_error(doing: &'static str) -> impl Fn(io::Error) -> OpenError {
     }
 }
 
-/// A lock held until dropped.
-pub(crate) type Lock = Arc<dyn Send + Sync>;
+/// A lock held until its last clone is dropped. Whatever writes to the directory has one, so that
+/// no other process can open it while a thread or a task of this one still writes. The default one
+/// locks nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Lock {
+    _held: Option<Arc<dyn Send + Sync>>,
+}
+
+impl std::fmt::Debug for Lock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lock")
+    }
+}
 
 /// Takes the directory's lock.
 pub(crate) fn lock(disk: &dyn Disk) -> Result<Lock, OpenError> {
     match disk.lock() {
-        Ok(guard) => Ok(Arc::from(guard)),
+        Ok(guard) => Ok(Lock { _held: Some(Arc::from(guard)) }),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(OpenError::Locked),
         Err(error) => Err(io_error("locking the data directory")(error)),
     }

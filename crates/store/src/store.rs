@@ -3,7 +3,7 @@
 //! In-memory mode is the same code on the in-memory disk.
 
 use crate::clock::Clock;
-use crate::directory::{self, Lock, OpenError};
+use crate::directory::{self, OpenError};
 use crate::disk::{Disk, MemDisk, OpenMode};
 use crate::error::StoreError;
 use crate::extents::{ExtentOptions, Extents};
@@ -38,7 +38,8 @@ impl Default for StoreOptions {
     }
 }
 
-/// An open store. Clones share it; the directory's lock is held until the last one is gone.
+/// An open store. Clones share it; the directory's lock is held until the last one is gone, and the
+/// last clone of its parts.
 #[derive(Clone)]
 pub struct Store {
     /// Metadata.
@@ -50,7 +51,6 @@ pub struct Store {
     /// The time.
     pub clock: Clock,
     poison: Poison,
-    _lock: Lock,
 }
 
 impl std::fmt::Debug for Store {
@@ -73,10 +73,11 @@ impl Store {
             cache_bytes: options.cache_bytes,
             memory_bytes: options.memory_bytes,
         };
-        let engine = Embedded::open(&*disk, file, memory, clock.clone(), poison.clone())?;
-        let extents = Extents::open(disk, options.extents.clone(), poison.clone())?;
+        let (timer, fuse) = (clock.clone(), poison.clone());
+        let engine = Embedded::open(&*disk, file, memory, timer, fuse, lock.clone())?;
+        let extents = Extents::open_locked(disk, options.extents.clone(), poison.clone(), lock)?;
         let meta = Meta::new(Arc::new(engine));
-        Ok(Self { meta, extents, pins: Pins::default(), clock, poison, _lock: lock })
+        Ok(Self { meta, extents, pins: Pins::default(), clock, poison })
     }
 
     /// A store that is gone when the process ends.
@@ -91,8 +92,7 @@ impl Store {
         let meta = Strict::meta(clock.clone(), options);
         let disk = Arc::new(MemDisk::new());
         let extents = Extents::open(disk, ExtentOptions::default(), poison.clone())?;
-        let lock: Lock = Arc::new(());
-        Ok(Self { meta, extents, pins: Pins::default(), clock, poison, _lock: lock })
+        Ok(Self { meta, extents, pins: Pins::default(), clock, poison })
     }
 
     /// Whether a sync failed: nothing is acknowledged any more and only a restart helps.

@@ -31,6 +31,7 @@ pub use shared::ExtentOptions;
 pub use table::{Live, Phase, SegmentStatus};
 pub use upkeep::Upkeep;
 
+use crate::directory::Lock;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::meta::Placement;
@@ -139,7 +140,17 @@ impl Extents {
         options: ExtentOptions,
         poison: Poison,
     ) -> Result<Self, StoreError> {
-        let shared = Arc::new(open_shared(disk, options, poison)?);
+        Self::open_locked(disk, options, poison, Lock::default())
+    }
+
+    /// [`Extents::open`], holding `lock` until nothing writes to the segments any more.
+    pub(crate) fn open_locked(
+        disk: Arc<dyn Disk>,
+        options: ExtentOptions,
+        poison: Poison,
+        lock: Lock,
+    ) -> Result<Self, StoreError> {
+        let shared = Arc::new(open_shared(disk, options, poison, lock)?);
         let (tasks, task_queue) = sync_channel(release::QUEUE);
         let mut inner =
             Inner { shared, queues: Vec::new(), tasks: Some(tasks.clone()), threads: Vec::new() };
@@ -274,6 +285,7 @@ fn open_shared(
     disk: Arc<dyn Disk>,
     options: ExtentOptions,
     poison: Poison,
+    lock: Lock,
 ) -> Result<Shared, StoreError> {
     let opening = |error| StoreError::io("opening the segments", error);
     disk.create_dir(segment::FOLDER).map_err(opening)?;
@@ -296,6 +308,7 @@ fn open_shared(
         writes,
         next_number: AtomicU32::new(next),
         maintenance: Mutex::new(()),
+        _lock: lock,
     })
 }
 

@@ -5,6 +5,7 @@
 use super::files::Files;
 use super::open_writes::OpenWrites;
 use super::table::Table;
+use crate::directory::Lock;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::poison::Poison;
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) next_number: AtomicU32,
     /// Held by whoever marks records as released or counts them, so that counts are exact.
     pub(crate) maintenance: Mutex<()>,
+    /// Here and not in the handle: work off the runtime's threads outlives the handle.
+    pub(crate) _lock: Lock,
 }
 
 impl Shared {

@@ -26,7 +26,10 @@ impl Shared {
             match turn.frozen {
                 // A failure while closing is final: the journal still has the rows.
                 Some(_) if turn.closing && turn.failure.is_some() => return Task::Stop,
-                Some(checkpoint) => return Task::Write(checkpoint),
+                Some(checkpoint) => {
+                    turn.tries += 1;
+                    return Task::Write(checkpoint);
+                }
                 None if turn.closing => return Task::Stop,
                 None if turn.broken => return Task::Reopen,
                 None => turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner),
@@ -41,8 +44,9 @@ impl Shared {
             frozen: None,
             tree,
         });
-        let closing = self.turn().closing;
-        *self.turn() = Turn { closing, ..Turn::default() };
+        // Under one lock: closing may begin at any moment, and must not be forgotten.
+        let mut turn = self.turn();
+        *turn = Turn { closing: turn.closing, ..Turn::default() };
         self.turned.notify_all();
     }
 
@@ -57,6 +61,7 @@ impl Shared {
         }
         let mut turn = self.turn();
         turn.broken = broken;
+        turn.failed = if failure.is_some() { turn.tries } else { turn.failed };
         turn.failure = failure;
         self.turned.notify_all();
         if broken || turn.failure.is_some() {

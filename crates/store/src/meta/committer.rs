@@ -121,13 +121,18 @@ impl Committer {
             return Ok(());
         }
         let mut turn = self.shared.turn();
+        let tries = turn.tries;
         while turn.frozen.is_some() {
             if bytes < self.shared.memory_bytes.saturating_mul(PATIENCE) {
                 return Ok(());
             }
-            if let Some(failure) = turn.failure.clone() {
+            // What an earlier try met may be over by now: only one begun after this counts.
+            if turn.failed > tries
+                && let Some(failure) = turn.failure.clone()
+            {
                 return Err(failure);
             }
+            self.shared.turned.notify_all();
             turn = self.shared.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
         drop(turn);

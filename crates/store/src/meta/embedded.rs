@@ -24,6 +24,7 @@ use super::placement::Placement;
 use super::tree::{Checkpoint, Tree};
 use super::tx::{Overlay, Tx, View};
 use crate::clock::Clock;
+use crate::directory::Lock;
 use crate::disk::{Disk, File};
 use crate::error::StoreError;
 use crate::poison::Poison;
@@ -46,7 +47,10 @@ pub(super) struct Waiting {
 pub(super) struct Turn {
     /// Generation and newest stamp of the frozen rows waiting to be written.
     pub(super) frozen: Option<Checkpoint>,
-    /// Why the last try to write them failed.
+    /// Tries to write them begun so far.
+    pub(super) tries: u64,
+    /// Which try failed last, and why.
+    pub(super) failed: u64,
     pub(super) failure: Option<StoreError>,
     /// A read failed: the tree must be opened anew.
     pub(super) broken: bool,
@@ -68,6 +72,8 @@ pub(super) struct Shared {
 pub(crate) struct Embedded {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    /// Given up after the threads have ended.
+    _lock: Lock,
 }
 
 /// How the engine uses memory.
@@ -101,6 +107,7 @@ impl Embedded {
         options: EmbeddedOptions,
         clock: Clock,
         poison: Poison,
+        lock: Lock,
     ) -> Result<Self, StoreError> {
         let (mut tree, found) = Tree::open(tree, options.cache_bytes, poison.clone())?;
         let in_tree = found.ok_or_else(|| StoreError::corrupt("the tree is empty"))?;
@@ -134,17 +141,27 @@ impl Embedded {
         let committer = Committer::new(Arc::clone(&shared), journal);
         let checkpointer = Arc::clone(&shared);
         let threads = vec![
-            spawn("zaffre-commit", move || committer.run())?,
-            spawn("zaffre-checkpoint", move || checkpoint_loop(&checkpointer, tree))?,
+            spawn("zaffre-commit", &shared, move || committer.run())?,
+            spawn("zaffre-checkpoint", &shared, move || checkpoint_loop(&checkpointer, tree))?,
         ];
-        Ok(Self { shared, threads })
+        Ok(Self { shared, threads, _lock: lock })
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+fn spawn(
+    name: &str,
+    shared: &Arc<Shared>,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, StoreError> {
+    let shared = Arc::clone(shared);
+    let watched = move || {
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            shared.give_up();
+        }
+    };
     std::thread::Builder::new()
         .name(name.to_owned())
-        .spawn(work)
+        .spawn(watched)
         .map_err(|e| StoreError::io("starting a thread", e))
 }
 
@@ -182,6 +199,21 @@ impl Shared {
             self.turned.notify_all();
         }
         LayersAt { layers: Arc::clone(&slot), stamp }
+    }
+
+    /// A thread has panicked: nobody may wait for it, neither a caller nor the other thread. What
+    /// is durable is found by the next start.
+    fn give_up(&self) {
+        tracing::error!("a thread of the metadata engine panicked; no write is accepted any more");
+        self.poison.set();
+        self.queue.close();
+        // Dropping what waits answers it.
+        while self.queue.take_now(limits::BATCH).is_some() {}
+        let mut turn = self.turn();
+        turn.failed = u64::MAX;
+        turn.failure.get_or_insert(StoreError::Poisoned);
+        turn.closing = true;
+        self.turned.notify_all();
     }
 
     /// Runs the body on a snapshot; true if that settled it (refused, or nothing to write).
@@ -257,7 +289,7 @@ pub(crate) mod testing {
         let file = disk.open("tree", OpenMode::New).expect("in memory");
         create(&disk, Arc::clone(&file), &clock).expect("created");
         let options = EmbeddedOptions { cache_bytes: 1 << 20, memory_bytes: 8 << 10 };
-        let engine = Embedded::open(&disk, file, options, clock, Poison::new());
+        let engine = Embedded::open(&disk, file, options, clock, Poison::new(), Lock::default());
         Meta::new(Arc::new(engine.expect("opened")))
     }
 }

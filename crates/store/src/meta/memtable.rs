@@ -34,6 +34,10 @@ pub(crate) struct Memtable {
     bytes: AtomicUsize,
 }
 
+fn cost(key: &[u8], value: Option<&[u8]>) -> usize {
+    key.len() + value.map_or(0, <[u8]>::len) + VERSION_OVERHEAD
+}
+
 fn visible(versions: &[Version], at: Stamp) -> Option<&Written> {
     versions.iter().rev().find(|(stamp, _)| *stamp <= at).map(|(_, value)| value)
 }
@@ -53,7 +57,7 @@ impl Memtable {
         let mut map = self.map.write().unwrap_or_else(PoisonError::into_inner);
         let mut added = 0;
         for (key, value) in writes {
-            added += key.len() + value.as_ref().map_or(0, Vec::len) + VERSION_OVERHEAD;
+            added += cost(&key, value.as_deref());
             map.entry(key.into_boxed_slice()).or_default().push((stamp, value.map(Bytes::from)));
         }
         self.bytes.fetch_add(added, Ordering::Relaxed);
@@ -62,10 +66,16 @@ impl Memtable {
     /// Takes back everything after `stamp`: those commits could not be made durable.
     pub(crate) fn forget_after(&self, stamp: Stamp) {
         let mut map = self.map.write().unwrap_or_else(PoisonError::into_inner);
-        map.retain(|_, versions| {
-            versions.retain(|(written, _)| *written <= stamp);
+        let mut freed = 0;
+        map.retain(|key, versions| {
+            versions.retain(|(written, value)| {
+                let kept = *written <= stamp;
+                freed += if kept { 0 } else { cost(key, value.as_deref()) };
+                kept
+            });
             !versions.is_empty()
         });
+        self.bytes.fetch_sub(freed, Ordering::Relaxed);
     }
 
     /// The row as of `at`; the outer `None` = this table does not know it.
@@ -133,7 +143,8 @@ mod tests {
     fn readers_see_their_own_time() {
         let table = Memtable::default();
         table.insert(Stamp(10), writes(&[("a", Some("1")), ("b", Some("1"))]));
-        table.insert(Stamp(20), writes(&[("a", Some("2")), ("b", None)]));
+        let before = table.bytes();
+        table.insert(Stamp(20), writes(&[("a", Some("2")), ("b", None), ("c", Some("2"))]));
         let value =
             |key: &str, at| table.get(key.as_bytes(), Stamp(at)).map(|v| v.map(|v| v.to_vec()));
         assert_eq!(value("a", 9), None);
@@ -143,6 +154,7 @@ mod tests {
         assert_eq!(value("b", 20), Some(None));
         table.forget_after(Stamp(10));
         assert_eq!(value("a", 25), Some(Some(b"1".to_vec())));
+        assert_eq!(table.bytes(), before, "what was taken back costs nothing");
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Tree {
     /// pages that a new instance reuses. The last checkpoint is intact unless a sync failed.
     fn reopen(&mut self) -> Result<(), StoreError> {
         self.poison.check()?;
-        self.database = None;
+        self.close();
         let backend = RedbBackend { file: Arc::clone(&self.file), poison: self.poison.clone() };
         let mut builder = Database::builder();
         builder.set_cache_size(self.cache_bytes);
@@ -81,9 +81,17 @@ impl Tree {
         })
     }
 
-    /// Forgets an instance that a failed read has made useless.
+    /// Forgets an instance that a failure has made useless. After a panic inside redb dropping it
+    /// can panic too, which must not end the checkpoint thread.
     pub(crate) fn close(&mut self) {
-        self.database = None;
+        let database = self.database.take();
+        let closed = guarded(|| {
+            drop(database);
+            Ok(())
+        });
+        if let Err(error) = closed {
+            tracing::error!(%error, "the metadata could not be closed");
+        }
     }
 
     /// The state of the last checkpoint, for readers.
@@ -95,7 +103,7 @@ impl Tree {
             tx.open_table(ROWS).map_err(|e| redb_error(doing, e.into()))
         });
         if table.is_err() {
-            self.database = None;
+            self.close();
         }
         table.map(|table| TreeView { table, broken: AtomicBool::new(false) })
     }
@@ -109,7 +117,7 @@ impl Tree {
         let database = self.database()?;
         let written = guarded(|| write_rows(database, rows, checkpoint));
         if let Err(error) = written {
-            self.database = None;
+            self.close();
             return Err(error);
         }
         self.read()
@@ -236,7 +244,8 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreEr
 fn redb_error(doing: &'static str, error: redb::Error) -> StoreError {
     match error {
         redb::Error::Io(source) => StoreError::io(doing, source),
-        redb::Error::PreviousIo => {
+        // Closed: opened anew under a reader, because of such an error.
+        redb::Error::PreviousIo | redb::Error::DatabaseClosed => {
             StoreError::io(doing, std::io::Error::other("an earlier disk error"))
         }
         other => StoreError::corrupt(format!("{doing}: {other}")),
