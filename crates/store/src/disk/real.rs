@@ -23,7 +23,13 @@ pub struct RealDisk {
 impl RealDisk {
     /// Uses `root`, creating it if it is missing.
     pub fn create(root: &Path) -> io::Result<Self> {
+        let missing: Vec<_> = root.ancestors().take_while(|path| !path.exists()).collect();
         fs::create_dir_all(root)?;
+        // A new directory is there after a power loss only if its parent was synced.
+        for parent in missing.into_iter().rev().filter_map(Path::parent) {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            fs::File::open(parent)?.sync_all()?;
+        }
         Ok(Self { root: root.to_owned() })
     }
 
@@ -157,4 +163,19 @@ fn zero(file: &RealFile, offset: u64, len: u64) -> io::Result<()> {
         done += step;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_directories_are_made_and_found_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("a/b/c");
+        for mode in [OpenMode::New, OpenMode::Existing] {
+            let disk = RealDisk::create(&root).expect("made or found");
+            disk.open("file", mode).expect("opened");
+        }
+    }
 }
