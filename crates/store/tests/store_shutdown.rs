@@ -13,6 +13,11 @@ fn open(disk: Arc<dyn Disk>) -> Result<Store, OpenError> {
     Store::open(disk, &StoreOptions::default())
 }
 
+/// With so little memory that a few rows make a checkpoint.
+fn open_small(disk: Arc<dyn Disk>) -> Result<Store, OpenError> {
+    Store::open(disk, &StoreOptions { memory_bytes: 50_000, ..StoreOptions::default() })
+}
+
 fn place() -> Placement {
     Placement::new(&b"p"[..])
 }
@@ -116,4 +121,63 @@ fn what_a_kill_left_behind_is_durable_before_it_is_shown() {
             open(Arc::new(power.reboot(Survival::None, 1))).expect("opens after power loss");
         assert_eq!(has(&store, 2).await, seen, "what was shown is gone");
     });
+}
+
+/// Puts `numbers` in order until one fails; returns those that were acknowledged.
+async fn put_all(store: &Store, numbers: std::ops::Range<u8>) -> Vec<u8> {
+    let mut done = Vec::new();
+    for number in numbers {
+        match put(store, number).await {
+            Ok(()) => done.push(number),
+            Err(_) => break,
+        }
+    }
+    done
+}
+
+/// The sync that fails is each one of a script in turn, those of checkpoints included; power then
+/// goes some rows after the restart.
+#[test]
+fn every_failed_sync_and_then_a_power_loss() {
+    let mut runs = 0;
+    for from in 0.. {
+        let power = CrashDisk::new();
+        let disk = Arc::new(FailDisk::new(Arc::new(power.clone())));
+        let store = open_small(Arc::clone(&disk) as Arc<dyn Disk>).expect("opens");
+        let from = disk.calls() + from;
+        disk.set_plan(Some(FaultPlan { fault: Fault::FailedSync, from, count: u64::MAX }));
+        let met = runtime().block_on(async {
+            let mut acknowledged = put_all(&store, 0..12).await;
+            drop(store);
+            let met = disk.hits() > 0;
+            power.forget_unsynced();
+
+            let store = open_small(Arc::new(power.clone())).expect("opens again");
+            let mut shown = Vec::new();
+            for number in 0..12 {
+                if has(&store, number).await {
+                    shown.push(number);
+                }
+            }
+            assert!(acknowledged.iter().all(|number| shown.contains(number)), "call {from}");
+            let more = u8::try_from(from % 11).expect("small");
+            acknowledged.extend(put_all(&store, 100..100 + more).await);
+            power.power_off();
+            drop(store);
+
+            let rebooted = power.reboot(Survival::None, from);
+            let store = open_small(Arc::new(rebooted))
+                .unwrap_or_else(|error| panic!("call {from}: does not open: {error}"));
+            for number in acknowledged.into_iter().chain(shown) {
+                assert!(has(&store, number).await, "call {from}: row {number} is gone");
+            }
+            met
+        });
+        if !met {
+            break;
+        }
+        runs += 1;
+    }
+    println!("{runs} failed syncs, each followed by a power loss, 0 lost");
+    assert!(runs >= 30, "too few: {runs}");
 }
