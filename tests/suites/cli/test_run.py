@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -230,30 +232,37 @@ def node_with_client() -> tuple[str, Path]:
     return str(own[0]) if own else shutil.which("node") or "", ENVIRONMENT / "node"
 
 
-def test_use_development_storage():
-    """The shortest connection string there is, on the default port."""
+def wait_for_default_port() -> None:
     deadline = time.monotonic() + 30
     while True:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", 10000)) != 0:
-                break
+                return
         assert time.monotonic() < deadline, "port 10000 is taken on this machine"
         time.sleep(1)
+
+
+def readme_example(language: str) -> str:
+    """The example of that language in README.md, exactly as it is written there."""
+    text = (Path(__file__).parents[3] / "README.md").read_text()
+    found = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    assert len(found) == 1, f"README.md has {len(found)} examples in {language}"
+    return found[0]
+
+
+@pytest.mark.parametrize("language", ["python", "js"])
+def test_readme_examples(tmp_path, language):
+    """What a newcomer copies works on the default port; js also shows UseDevelopmentStorage."""
+    wait_for_default_port()
     node, folder = node_with_client()
-    script = """
-    import { BlobServiceClient } from "@azure/storage-blob";
-    const service = BlobServiceClient.fromConnectionString("UseDevelopmentStorage=true");
-    const box = service.getContainerClient("development");
-    await box.create();
-    await box.getBlockBlobClient("b").upload("x", 1);
-    console.log((await box.getBlobClient("b").downloadToBuffer()).toString());
-    """
+    program = {"python": [sys.executable, "-c"], "js": [node, "-e"]}[language]
     with Server(port=10000) as server:
         assert server.port == 10000
-        path = folder / "development.mjs"
-        path.write_text(script)
         done = subprocess.run(
-            [node, str(path)], cwd=folder, capture_output=True, text=True, timeout=60,
+            [*program, readme_example(language)], cwd=folder,
+            capture_output=True, text=True, timeout=60,
             env={k: v for k, v in os.environ.items() if not k.startswith("AZURE")},
         )  # fmt: skip
-        assert done.stdout.strip() == "x", done.stderr
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert "greeting.txt" in said and "Hello, world!" in said, said
