@@ -34,6 +34,32 @@ pub(crate) fn header_forms(facts: &RequestFacts<'_>) -> Vec<String> {
     forms
 }
 
+/// The form of [`header_forms`] in the order of bytes, values as they are.
+pub(crate) fn push_usual_headers(facts: &RequestFacts<'_>, text: &mut String) {
+    let is_signed = |(name, value): &&(&str, &str)| {
+        let starts = name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("x-ms-"));
+        starts && (!value.trim().is_empty() || facts.version >= SIGNS_EMPTY_HEADERS)
+    };
+    let mut headers: Vec<(String, &str)> = facts
+        .headers
+        .iter()
+        .filter(is_signed)
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim()))
+        .collect();
+    headers.sort();
+    for (name, value) in &headers {
+        push_line(text, name, value);
+    }
+}
+
+/// The first of [`path_forms`].
+pub(crate) fn push_usual_path(facts: &RequestFacts<'_>, text: &mut String) {
+    let path = if facts.raw_path.is_empty() { "/" } else { facts.raw_path };
+    for part in ["/", facts.account.as_str(), path] {
+        text.push_str(part);
+    }
+}
+
 /// With runs of white space folded, as the service documents, and as they are, as SDKs sign.
 fn push_header_forms(headers: &[(String, &str)], forms: &mut Vec<String>) {
     let (mut folded, mut plain) = (String::new(), String::new());

@@ -33,16 +33,20 @@ impl Guid {
 
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let b = self.0;
-        write!(
-            f,
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            b >> 96,
-            (b >> 80) & 0xFFFF,
-            (b >> 64) & 0xFFFF,
-            (b >> 48) & 0xFFFF,
-            b & 0xFFFF_FFFF_FFFF
-        )
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+        // By hand: every answer carries one.
+        let mut text = [b'-'; 36];
+        let mut at = 0;
+        for byte in self.0.to_be_bytes() {
+            if HYPHENS.contains(&at) {
+                at += 1;
+            }
+            text[at] = DIGITS[usize::from(byte >> 4)];
+            text[at + 1] = DIGITS[usize::from(byte & 15)];
+            at += 2;
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

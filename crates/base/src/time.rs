@@ -124,18 +124,25 @@ impl fmt::Display for Rfc1123 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let c = self.0.civil();
         let weekday = self.0.0 / TICKS_PER_SECOND / SECONDS_PER_DAY % 7;
-        write!(
-            f,
-            "{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT",
-            pick(&WEEKDAYS, weekday),
-            c.day,
-            pick(&MONTHS, c.month - 1),
-            c.year,
-            c.hour,
-            c.minute,
-            c.second
-        )
+        // By hand: every answer carries two or three of these, and the machinery of `write!` costs
+        // more than all the rest of them.
+        let mut text = *b"Www, 00 Mmm 0000 00:00:00 GMT";
+        text[..3].copy_from_slice(pick(&WEEKDAYS, weekday).as_bytes());
+        text[8..11].copy_from_slice(pick(&MONTHS, c.month - 1).as_bytes());
+        for (at, value) in [(5, c.day), (12, c.year / 100), (14, c.year % 100)] {
+            two_digits(&mut text, at, value);
+        }
+        for (at, value) in [(17, c.hour), (20, c.minute), (23, c.second)] {
+            two_digits(&mut text, at, value);
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
+}
+
+fn two_digits(text: &mut [u8], at: usize, value: u64) {
+    let digit = |value: u64| b'0' + u8::try_from(value % 10).unwrap_or_default();
+    text[at] = digit(value / 10);
+    text[at + 1] = digit(value);
 }
 
 /// Displays as ISO 8601 with seven fractional digits.

@@ -79,17 +79,20 @@ pub struct Reply {
     pub version: Option<zaffre_base::ApiVersion>,
 }
 
+/// Room for the headers of most answers, so that the map does not grow on the way.
+const USUAL_HEADERS: usize = 24;
+
 impl Reply {
     /// A reply without body.
     pub fn new(status: StatusCode, version: zaffre_base::ApiVersion) -> Self {
-        let (headers, spelling) = (HeaderMap::new(), Vec::new());
+        let (headers, spelling) = (HeaderMap::with_capacity(USUAL_HEADERS), Vec::new());
         Self { status, headers, spelling, body: ReplyBody::Empty, version: Some(version) }
     }
 
     /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
-        put(&mut self.headers, HeaderName::from_static(name), &value.to_string());
+        put(&mut self.headers, HeaderName::from_static(name), value.to_string());
         self
     }
 
@@ -110,7 +113,7 @@ impl Reply {
             tracing::warn!(name, "metadata name cannot be a header name; not sent");
             return self;
         };
-        put(&mut self.headers, lower, value);
+        put(&mut self.headers, lower, value.to_owned());
         if spelled.bytes().any(|b| b.is_ascii_uppercase()) {
             self.spelling.push(spelled);
         }
@@ -128,8 +131,8 @@ impl Reply {
 
 /// Stored values were checked when they came in; one that cannot be a header value is left out
 /// rather than allowed to break the reply.
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
+fn put(headers: &mut HeaderMap, name: HeaderName, value: String) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(value)) {
         headers.insert(name, value);
     } else {
         tracing::warn!(%name, "value cannot be sent in a header; left out");
