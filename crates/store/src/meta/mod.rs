@@ -16,6 +16,7 @@ mod memtable;
 mod placement;
 mod redb_backend;
 mod row;
+mod row_cache;
 mod strict;
 mod tree;
 mod tx;

@@ -6,6 +6,7 @@ use super::Row;
 use super::memtable::Memtable;
 use super::redb_backend::RedbBackend;
 use super::row::{seal, unseal};
+use super::row_cache::RowCache;
 use crate::disk::File;
 use crate::error::StoreError;
 use crate::poison::Poison;
@@ -105,7 +106,11 @@ impl Tree {
         if table.is_err() {
             self.close();
         }
-        table.map(|table| TreeView { table, broken: AtomicBool::new(false) })
+        table.map(|table| TreeView {
+            table,
+            lately: RowCache::default(),
+            broken: AtomicBool::new(false),
+        })
     }
 
     /// Writes the newest versions of all rows of `rows` in one durable commit.
@@ -187,17 +192,25 @@ fn read_checkpoint(database: &Database) -> Result<Option<Checkpoint>, StoreError
 /// One consistent state of the tree.
 pub(crate) struct TreeView {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
+    lately: RowCache,
     /// A read failed: redb answers no more through this instance, it must be opened anew.
     broken: AtomicBool,
 }
 
 impl TreeView {
     pub(crate) fn get(&self, full_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.noting(guarded(|| {
+        if let Some(value) = self.lately.get(full_key) {
+            return Ok(Some(value));
+        }
+        let read = self.noting(guarded(|| {
             let found =
                 self.table.get(full_key).map_err(|e| redb_error("reading a row", e.into()))?;
             found.map(|guard| unseal(full_key, guard.value()).map(<[u8]>::to_vec)).transpose()
-        }))
+        }))?;
+        if let Some(value) = &read {
+            self.lately.put(full_key, value);
+        }
+        Ok(read)
     }
 
     /// Rows with `start <= key < end`, in order, at most `most`; keys are full keys.
