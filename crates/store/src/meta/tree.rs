@@ -129,6 +129,13 @@ impl Tree {
     }
 }
 
+impl Drop for Tree {
+    /// A damaged file can make redb panic while it closes; that must not reach whoever lets go.
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 fn write_rows(
     database: &Database,
     rows: Option<&Memtable>,
