@@ -45,7 +45,6 @@ struct State {
     rows: Arc<Rows>,
     last: Stamp,
     random: u64,
-    commits: u64,
 }
 
 impl State {
@@ -59,7 +58,7 @@ impl Strict {
     /// An empty engine.
     pub fn meta(clock: Clock, options: StrictOptions) -> Meta {
         let last = Stamp(clock.now().0);
-        let state = State { rows: Arc::default(), last, random: options.seed, commits: 0 };
+        let state = State { rows: Arc::default(), last, random: options.seed };
         Meta::new(Arc::new(Self { options, clock, state: Mutex::new(state) }))
     }
 
@@ -125,7 +124,6 @@ fn commit(state: &mut State, writes: Overlay, stamp: Stamp) {
         };
     }
     state.last = stamp;
-    state.commits += 1;
 }
 
 impl Engine for Strict {
