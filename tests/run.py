@@ -42,7 +42,7 @@ class Suite:
 
 SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
-    Suite("js", "node", ("js",), 46),
+    Suite("js", "node", ("blob-*.test.mjs",), 46),
     Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
     Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),
@@ -142,7 +142,7 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         python = venv("requirements.txt", "venv")
         return [str(python), str(TESTS / "serve.py"), str(binary), "--test",
                 "--test-reporter=junit", f"--test-reporter-destination={report}",
-                *sorted(str(p) for p in folder.glob("*.test.mjs"))], folder  # fmt: skip
+                *sorted(str(p) for glob in suite.paths for p in folder.glob(glob))], folder  # fmt: skip
     if suite.needs == "venv+node":
         node()
     if suite.needs == "rclone" and shutil.which("rclone") is None:
