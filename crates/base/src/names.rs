@@ -1,4 +1,4 @@
-//! Account, container and blob names as validated types: the URL is decoded into these once.
+//! Account, container, blob and table names as validated types: the URL is decoded into these once.
 //!
 //! A value of one of these types is always legal; every layer below may rely on it.
 
@@ -56,6 +56,20 @@ name_type!(
     check_blob
 );
 
+name_type!(
+    /// A table: a letter and then 2–62 letters and digits. Keeps the case it was given; tables whose
+    /// names differ in case alone are the same table, see [`TableName::folded`].
+    TableName,
+    check_table
+);
+
+impl TableName {
+    /// The name in lower case: what tables are found and told apart by.
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
 /// Containers whose names break the ordinary rules because the service itself owns them.
 pub const SYSTEM_CONTAINERS: [&str; 4] = ["$root", "$web", "$logs", "$blobchangefeed"];
 
@@ -80,6 +94,15 @@ fn check_container(text: &str) -> Result<(), NameError> {
     }
     let ends = text.starts_with('-') || text.ends_with('-');
     if ends { Err(NameError::Characters) } else { Ok(()) }
+}
+
+fn check_table(text: &str) -> Result<(), NameError> {
+    if text.starts_with(|c: char| c.is_ascii_digit())
+        || !text.bytes().all(|b| b.is_ascii_alphanumeric())
+    {
+        return Err(NameError::Characters);
+    }
+    if (3..=63).contains(&text.len()) { Ok(()) } else { Err(NameError::Length) }
 }
 
 fn check_blob(text: &str) -> Result<(), NameError> {
@@ -127,6 +150,25 @@ mod tests {
         }
         assert_eq!(ContainerName::parse(&"a".repeat(63)).map(|_| ()), Ok(()));
         assert_eq!(ContainerName::parse(&"a".repeat(64)).map(|_| ()), Err(NameError::Length));
+    }
+
+    #[test]
+    fn tables() {
+        for (name, want) in [
+            ("abc", Ok(())),
+            ("MyTable9", Ok(())),
+            ("", Err(NameError::Length)),
+            ("ab", Err(NameError::Length)),
+            ("9abc", Err(NameError::Characters)),
+            ("my-table", Err(NameError::Characters)),
+            ("$Metrics", Err(NameError::Characters)),
+            ("täble", Err(NameError::Characters)),
+        ] {
+            assert_eq!(TableName::parse(name).map(|_| ()), want, "{name}");
+        }
+        assert_eq!(TableName::parse(&"a".repeat(63)).map(|n| n.folded().len()), Ok(63));
+        assert_eq!(TableName::parse(&"a".repeat(64)), Err(NameError::Length));
+        assert_eq!(TableName::parse("MyTable").map(|n| n.folded()), Ok("mytable".to_owned()));
     }
 
     #[test]
