@@ -7,6 +7,7 @@ pub mod address;
 pub mod block_list;
 pub mod canonical_string;
 mod head;
+pub mod multipart;
 pub mod mutate;
 pub mod request_head;
 pub mod sas_token;
@@ -25,6 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("address", address::run),
     ("block_list", block_list::run),
     ("canonical_string", canonical_string::run),
+    ("multipart", multipart::run),
     ("request_head", request_head::run),
     ("sas_token", sas_token::run),
     ("small_syntax", small_syntax::run),

@@ -11,6 +11,7 @@ pub mod head;
 pub mod headers;
 pub mod limits;
 pub mod message;
+pub mod multipart;
 pub mod percent;
 mod refusal;
 pub mod server;

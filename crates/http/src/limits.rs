@@ -36,3 +36,9 @@ pub const XML_ATTRIBUTES: usize = 16;
 pub const XML_TEXT_BYTES: usize = 64 * 1024;
 /// Query parameters in one URL.
 pub const QUERY_PARAMETERS: usize = 128;
+/// Parts in one batch of the Blob service.
+pub const BATCH_PARTS: usize = 256;
+/// Bytes in the body of a batch.
+pub const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes in the boundary between the parts of a batch, as RFC 2046 has it.
+pub const BOUNDARY_BYTES: usize = 70;

@@ -1,0 +1,34 @@
+//! Batches: the `multipart/mixed` bodies that carry whole requests, taken apart in memory.
+//!
+//! Must never do I/O, and never decide what a part may ask for: a part becomes a request head like
+//! any other and goes the way of every request.
+
+mod boundary;
+mod error;
+mod part;
+mod request;
+
+pub use boundary::Boundary;
+pub use error::MultipartError;
+pub use part::{Part, Parts};
+pub use request::PartRequest;
+
+use crate::error::ApiError;
+use crate::limits::BATCH_BYTES;
+use crate::message::BodyStream;
+use crate::server::limited;
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+
+/// Reads the body of a batch, which is small and has a limit.
+pub async fn collect(body: BodyStream, announced: Option<u64>) -> Result<Bytes, ApiError> {
+    if announced.is_some_and(|length| length > BATCH_BYTES) {
+        return Err(ApiError::request_body_too_large(BATCH_BYTES));
+    }
+    let mut body = limited(body, BATCH_BYTES);
+    let mut whole = BytesMut::new();
+    while let Some(piece) = body.next().await {
+        whole.extend_from_slice(&piece?);
+    }
+    Ok(whole.freeze())
+}
