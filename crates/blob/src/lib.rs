@@ -17,4 +17,4 @@ pub mod route;
 mod service;
 pub mod target;
 
-pub use service::{AccountsHandle, BlobOptions, BlobService};
+pub use service::{BlobOptions, BlobService};

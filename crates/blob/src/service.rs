@@ -8,32 +8,9 @@ use crate::operation::Kind;
 use crate::parse::{self, At};
 use crate::request::Asked;
 use crate::route::route;
-use std::sync::{Arc, PoisonError, RwLock};
-use zaffre_auth::Accounts;
 use zaffre_base::Guid;
 use zaffre_core::Core;
-use zaffre_http::{ApiError, Reply, Request, Service, cors};
-
-/// The accounts of a running server; the operator may change them at any time.
-#[derive(Clone, Debug)]
-pub struct AccountsHandle(Arc<RwLock<Arc<Accounts>>>);
-
-impl AccountsHandle {
-    /// Starts with these.
-    pub fn new(accounts: Accounts) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(accounts))))
-    }
-
-    /// The accounts now; a request keeps those it began with.
-    pub fn current(&self) -> Arc<Accounts> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// From the next request on, these.
-    pub fn replace(&self, accounts: Accounts) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(accounts);
-    }
-}
+use zaffre_http::{AccountsHandle, ApiError, Reply, Request, Service, cors};
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,6 +2,7 @@
 //!
 //! Must never know a service's operations.
 
+mod accounts;
 pub mod address;
 mod auth_error;
 pub mod codes;
@@ -19,6 +20,7 @@ pub mod tls;
 pub mod versions;
 pub mod xml;
 
+pub use accounts::AccountsHandle;
 pub use error::ApiError;
 pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};
 pub use server::{Alarms, Listener, ServerOptions, Timeouts};

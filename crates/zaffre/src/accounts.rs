@@ -4,6 +4,7 @@
 //! unless the operator asked for it by name.
 
 use crate::args::Args;
+use crate::endpoints::Endpoint;
 use crate::failure::Failure;
 use crate::terminal;
 use std::env;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use zaffre_auth::accounts::parse_key;
 use zaffre_auth::{Account, Accounts, AccountsError};
 use zaffre_base::{AccountName, Secret};
-use zaffre_blob::AccountsHandle;
+use zaffre_http::AccountsHandle;
 
 const VARIABLE: &str = "AZURITE_ACCOUNTS";
 /// How often the file and the variable are read again.
@@ -26,13 +27,20 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads the accounts for a server that listens on `ip`.
-    pub(crate) fn open(args: &Args, ip: IpAddr) -> Result<(Self, Accounts), Failure> {
+    /// Reads the accounts for services that listen on `endpoints`.
+    pub(crate) fn open(args: &Args, endpoints: &[&Endpoint]) -> Result<(Self, Accounts), Failure> {
+        Self::open_at(args, endpoints.iter().map(|endpoint| endpoint.ip()))
+    }
+
+    fn open_at(
+        args: &Args,
+        mut ips: impl Iterator<Item = IpAddr>,
+    ) -> Result<(Self, Accounts), Failure> {
         let mut source = Self { args: args.clone(), text: None };
         source.text = source.read()?;
         let (accounts, named) = source.accounts()?;
-        if !named && !ip.is_loopback() {
-            return Err(Failure::OpenDevelopmentAccount { host: args.blob_host.clone() });
+        if let Some(ip) = ips.find(|ip| !named && !ip.is_loopback()) {
+            return Err(Failure::OpenDevelopmentAccount { host: ip.to_string() });
         }
         Ok((source, accounts))
     }
@@ -206,11 +214,12 @@ mod tests {
     #[test]
     fn the_development_account_stays_on_this_machine() {
         let (here, everywhere) = (IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0]));
-        let args = |line: &str| source(line, None).args;
+        let open =
+            |line: &str, ip| Source::open_at(&source(line, None).args, [here, ip].into_iter());
         if env::var(VARIABLE).is_err() {
-            assert!(Source::open(&args(""), here).is_ok());
-            assert!(Source::open(&args(""), everywhere).is_err());
+            assert!(open("", here).is_ok());
+            assert!(open("", everywhere).is_err());
         }
-        assert!(Source::open(&args("--developmentAccount"), everywhere).is_ok());
+        assert!(open("--developmentAccount", everywhere).is_ok());
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must never look at the environment or the disk beyond what clap does.
 
+use crate::endpoints::Wanted;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -96,6 +97,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) compatible: Compatible,
+}
+
+impl Args {
+    /// Where the Blob service is wanted.
+    pub(crate) fn blob(&self) -> Wanted<'_> {
+        let (host, port) = (self.blob_host.as_str(), self.blob_port);
+        Wanted { name: "Blob", flags: "blob", host, port, keep_alive: self.blob_keep_alive }
+    }
 }
 
 /// What else the program does besides serving.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The address cannot be listened on.
-    Listen { address: String, error: io::Error },
+    Listen { address: String, flags: &'static str, error: io::Error },
     /// A file named on the command line cannot be used.
     File { what: &'static str, path: PathBuf, reason: String },
     /// The development account would be open to everybody.
@@ -32,8 +32,8 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Listen { address, error } => {
-                write!(f, "cannot listen on {address}: {}", listening_advice(error))
+            Self::Listen { address, flags, error } => {
+                write!(f, "cannot listen on {address}: {}", listening_advice(flags, error))
             }
             Self::File { what, path, reason } => {
                 write!(f, "the {what} {} cannot be used: {reason}", path.display())
@@ -54,17 +54,19 @@ impl fmt::Display for Failure {
     }
 }
 
-fn listening_advice(error: &io::Error) -> String {
+/// `flags`: what the service's flags start with.
+fn listening_advice(flags: &str, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::AddrInUse => "another program uses this port. Stop it, or choose another \
-                                     port with --blobPort (0 lets the system choose)"
-            .to_owned(),
+        io::ErrorKind::AddrInUse => format!(
+            "another program uses this port. Stop it, or choose another port with --{flags}Port (0 \
+             lets the system choose)"
+        ),
         io::ErrorKind::AddrNotAvailable => {
-            "this machine does not have this address. Choose another with --blobHost".to_owned()
+            format!("this machine does not have this address. Choose another with --{flags}Host")
         }
         io::ErrorKind::PermissionDenied => {
-            "not permitted. Choose a port above 1023 with --blobPort".to_owned()
+            format!("not permitted. Choose a port above 1023 with --{flags}Port")
         }
-        _ => format!("{error}. Check --blobHost and --blobPort"),
+        _ => format!("{error}. Check --{flags}Host and --{flags}Port"),
     }
 }

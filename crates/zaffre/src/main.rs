@@ -7,6 +7,7 @@ mod args;
 mod capped;
 mod certificate;
 mod check;
+mod endpoints;
 mod failure;
 mod log;
 mod serve;

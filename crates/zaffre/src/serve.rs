@@ -1,26 +1,26 @@
-//! Serving: listener, accounts, store, service, and the orderly end.
+//! Serving: endpoints, accounts, store, services, and the orderly end.
 //!
 //! Must never say that it listens before every part is ready.
 
 use crate::accounts::Source;
 use crate::args::Args;
 use crate::capped::CappedDisk;
+use crate::endpoints::{Endpoint, Running};
 use crate::failure::Failure;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
 use crate::{certificate, log};
 use std::env;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime;
 use zaffre_auth::Accounts;
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
-use zaffre_blob::{AccountsHandle, BlobOptions, BlobService};
+use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
-use zaffre_http::{Alarms, Listener, ServerOptions};
+use zaffre_http::AccountsHandle;
 use zaffre_store::disk::{Disk, MemDisk, RealDisk};
 use zaffre_store::{Store, StoreOptions};
 
@@ -36,51 +36,39 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 async fn serve(args: &Args) -> Result<(), Failure> {
     let mut stops = Stops::listen()?;
     let tls = certificate::load(args)?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let wanted = format!("{}:{}", args.blob_host, args.blob_port);
-    say(&format!("Azurite Blob service is starting at {scheme}://{wanted}"));
-    let listener = Listener::bind(&args.blob_host, args.blob_port, tls)
-        .await
-        .map_err(|error| Failure::Listen { address: wanted, error })?;
-    let url = format!("{scheme}://{}", listener.address());
-    let (source, accounts) = Source::open(args, listener.address().ip())?;
-    let text = introduction(args, &accounts, listener.address(), scheme);
+    let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
+    let endpoints = [&blob];
+    let (source, accounts) = Source::open(args, &endpoints)?;
+    let text = introduction(args, &accounts, &endpoints, tls.is_some());
 
     let core = Core::new(open_store(args)?, core_options(args));
     let background = core.spawn_background();
     let handle = AccountsHandle::new(accounts);
     let following = tokio::spawn(source.follow(handle.clone()));
-    let blob = BlobOptions { always_path_style: args.disable_product_style_url };
-    let service = Arc::new(BlobService::new(core.clone(), handle, blob));
-    say(&format!("Azurite Blob service is successfully listening at {url}"));
+    let mut running = Running::new(core.clone());
+    let options = BlobOptions { always_path_style: args.disable_product_style_url };
+    running.start(blob, BlobService::new(core.clone(), handle, options));
     if !args.silent {
         say(&text);
     }
 
     let stop = async {
         stops.wait().await;
-        say("Azurite Blob service is closing...");
         stops.end_on_next();
     };
-    let served =
-        listener.serve(service, server_options(args, &core), Alarms::default(), stop).await;
+    let served = running.until(stop).await;
     following.abort();
     background.stop().await;
     drop(core);
-    say("Azurite Blob service successfully closed");
-    served.map_err(|error| Failure::System { doing: "serving", error })
+    for name in served? {
+        say(&format!("Azurite {name} service successfully closed"));
+    }
+    Ok(())
 }
 
 fn core_options(args: &Args) -> CoreOptions {
     let container_delete_delay = Duration::from_secs(args.container_delete_delay);
     CoreOptions { container_delete_delay, ..CoreOptions::default() }
-}
-
-fn server_options(args: &Args, core: &Core) -> ServerOptions {
-    let clock = core.store().clock.clone();
-    let mut options = ServerOptions::new(Arc::new(move || clock.wall()));
-    options.timeouts.idle = Duration::from_secs(args.blob_keep_alive);
-    options
 }
 
 fn open_store(args: &Args) -> Result<Store, Failure> {
@@ -104,32 +92,24 @@ fn advice(error: &io::Error) -> String {
 }
 
 /// What a person wants to know at the start: where data is, and how to connect.
-fn introduction(args: &Args, accounts: &Accounts, at: SocketAddr, scheme: &str) -> String {
+fn introduction(args: &Args, accounts: &Accounts, endpoints: &[&Endpoint], secure: bool) -> String {
     let data = if args.in_memory {
         "in memory, gone when this program ends".to_owned()
     } else {
         format!("in {}", args.location.display())
     };
     let mut text = format!("zaffre {}: data is {data}.", env!("CARGO_PKG_VERSION"));
-    // Clients cannot connect to "any address"; the loopback one is right for this machine.
-    let host = if at.ip().is_unspecified() { "127.0.0.1".to_owned() } else { host(at) };
+    let scheme = if secure { "https" } else { "http" };
     for account in accounts.iter() {
         let name = account.name().as_str();
         let key = if name == DEVELOPMENT_ACCOUNT { DEVELOPMENT_KEY } else { "<its key>" };
-        let port = at.port();
         text.extend([
             format!("\nConnection string: DefaultEndpointsProtocol={scheme};AccountName={name};"),
-            format!("AccountKey={key};BlobEndpoint={scheme}://{host}:{port}/{name};"),
+            format!("AccountKey={key};"),
         ]);
+        text.extend(endpoints.iter().map(|endpoint| endpoint.connection(name)));
     }
     text
-}
-
-fn host(at: SocketAddr) -> String {
-    match at {
-        SocketAddr::V4(at) => at.ip().to_string(),
-        SocketAddr::V6(at) => format!("[{}]", at.ip()),
-    }
 }
 
 /// Flags and variables that other programs obey and we do not: said once, never ignored silently.

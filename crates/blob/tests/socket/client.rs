@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use zaffre_auth::accounts::DEVELOPMENT_KEY;
 use zaffre_auth::{Accounts, RequestFacts, sign};
 use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
-use zaffre_blob::{AccountsHandle, BlobOptions, BlobService};
+use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
-use zaffre_http::{Alarms, Listener, ServerOptions};
+use zaffre_http::{AccountsHandle, Alarms, Listener, ServerOptions};
 use zaffre_store::Store;
 
 pub(crate) const ACCOUNT: &str = "devstoreaccount1";

@@ -1,0 +1,139 @@
+//! The services' endpoints: bound together, served together, stopped together.
+//!
+//! Must never let one service serve while another could not start.
+
+use crate::failure::Failure;
+use crate::terminal::say;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use zaffre_core::Core;
+use zaffre_http::tls::ServerConfig;
+use zaffre_http::{Alarms, Listener, ServerOptions, Service};
+
+/// Where the command line wants a service.
+pub(crate) struct Wanted<'a> {
+    /// `Blob`, `Queue`, … as in the readiness line.
+    pub(crate) name: &'static str,
+    /// What its flags start with.
+    pub(crate) flags: &'static str,
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+    pub(crate) keep_alive: u64,
+}
+
+/// A service's socket, bound and not yet serving.
+pub(crate) struct Endpoint {
+    name: &'static str,
+    listener: Listener,
+    scheme: &'static str,
+    idle: Duration,
+}
+
+impl Endpoint {
+    /// Takes the address; says what it is about to do.
+    pub(crate) async fn bind(
+        wanted: Wanted<'_>,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Result<Self, Failure> {
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let Wanted { name, flags, host, port, keep_alive } = wanted;
+        let address = format!("{host}:{port}");
+        say(&format!("Azurite {name} service is starting at {scheme}://{address}"));
+        let listener = Listener::bind(host, port, tls).await.map_err(|error| Failure::Listen {
+            address,
+            flags,
+            error,
+        })?;
+        Ok(Self { name, listener, scheme, idle: Duration::from_secs(keep_alive) })
+    }
+
+    /// The address it is reached at.
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.listener.address().ip()
+    }
+
+    fn url(&self) -> String {
+        format!("{}://{}", self.scheme, self.listener.address())
+    }
+
+    /// `BlobEndpoint=http://127.0.0.1:10000/account;` for a connection string.
+    pub(crate) fn connection(&self, account: &str) -> String {
+        let at = self.listener.address();
+        // Clients cannot connect to "any address"; the loopback one is right for this machine.
+        let host = if at.ip().is_unspecified() { "127.0.0.1".to_owned() } else { host(at) };
+        let Self { name, scheme, .. } = self;
+        format!("{name}Endpoint={scheme}://{host}:{}/{account};", at.port())
+    }
+}
+
+fn host(at: SocketAddr) -> String {
+    match at {
+        SocketAddr::V4(at) => at.ip().to_string(),
+        SocketAddr::V6(at) => format!("[{}]", at.ip()),
+    }
+}
+
+/// The services that run, and how they are told to stop.
+pub(crate) struct Running {
+    core: Core,
+    names: Vec<&'static str>,
+    stop: watch::Sender<()>,
+    tasks: JoinSet<io::Result<()>>,
+}
+
+impl Running {
+    /// None yet; all will be on `core`.
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core, names: Vec::new(), stop: watch::Sender::new(()), tasks: JoinSet::new() }
+    }
+
+    /// Serves `service` at `endpoint` until all are stopped.
+    pub(crate) fn start<S: Service>(&mut self, endpoint: Endpoint, service: S) {
+        let url = endpoint.url();
+        let clock = self.core.store().clock.clone();
+        let mut options = ServerOptions::new(Arc::new(move || clock.wall()));
+        options.timeouts.idle = endpoint.idle;
+        let mut stopping = self.stop.subscribe();
+        let stop = async move {
+            // An error means that the sender is gone, which is the signal.
+            let _ = stopping.changed().await;
+        };
+        let listener = endpoint.listener;
+        let alarms = Alarms::default();
+        self.tasks
+            .spawn(async move { listener.serve(Arc::new(service), options, alarms, stop).await });
+        self.names.push(endpoint.name);
+        say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));
+    }
+
+    /// Serves until `asked` is ready, then lets what is under way finish. Gives the services'
+    /// names, to be called closed when the store is.
+    pub(crate) async fn until(
+        mut self,
+        asked: impl Future<Output = ()>,
+    ) -> Result<Vec<&'static str>, Failure> {
+        let cause = |ended: Result<io::Result<()>, JoinError>| {
+            ended.unwrap_or_else(|lost| Err(io::Error::other(lost))).err()
+        };
+        let mut failed = tokio::select! {
+            () = asked => None,
+            Some(ended) = self.tasks.join_next() => cause(ended),
+        };
+        for name in &self.names {
+            say(&format!("Azurite {name} service is closing..."));
+        }
+        drop(self.stop);
+        while let Some(ended) = self.tasks.join_next().await {
+            failed = failed.or(cause(ended));
+        }
+        match failed {
+            Some(error) => Err(Failure::System { doing: "serving", error }),
+            None => Ok(self.names),
+        }
+    }
+}
