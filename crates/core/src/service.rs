@@ -13,7 +13,7 @@ use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_store::extents::MAX_EXTENT;
 use zaffre_store::meta::limits;
-use zaffre_store::{Abort, Placement, Snapshot, Store, StoreError, TransactError, Tx};
+use zaffre_store::{Abort, Clock, Placement, Snapshot, Store, StoreError, TransactError, Tx};
 
 /// The services on one store. Clones share it.
 #[derive(Clone)]
@@ -176,9 +176,16 @@ pub(crate) fn surely_nothing_written<E>(error: &TransactError<E>) -> bool {
 }
 
 /// A new id for a content or a staging area. Drawn before a transaction: bodies are deterministic.
-pub(crate) fn fresh_id() -> Result<ContentId, StoreError> {
+///
+/// It begins with the time, in steps of 6.5 ms, so that rows of contents made one after the other
+/// stand side by side in the tree; 80 random bits keep it from ever being drawn again.
+pub(crate) fn fresh_id(clock: &Clock) -> Result<ContentId, StoreError> {
+    const RANDOM_BITS: u32 = 80;
+    const TICK_BITS: u32 = 64 - (128 - RANDOM_BITS);
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| StoreError::io("drawing an id", std::io::Error::other(error)))?;
-    Ok(ContentId(u128::from_be_bytes(bytes)))
+    let random = u128::from_be_bytes(bytes) >> (128 - RANDOM_BITS);
+    let time = u128::from(clock.now().0 >> TICK_BITS) << RANDOM_BITS;
+    Ok(ContentId(time | random))
 }

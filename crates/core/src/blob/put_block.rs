@@ -33,7 +33,7 @@ pub async fn put_block(
     let limit = sizes(op.context.version).block;
     check_size(op.length.unwrap_or(0), limit)?;
     let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let stage = Stage { op, grants, keys: site.keys, fresh: fresh_id()? };
+    let stage = Stage { op, grants, keys: site.keys, fresh: fresh_id(&core.store().clock)? };
     stage.refuse_early(core, &site).await?;
     let md5 = stage.op.expect.md5.is_some();
     let expected = Expected { limit, length: stage.op.length, md5 };

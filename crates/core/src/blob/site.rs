@@ -34,8 +34,8 @@ impl Site {
         Owner { placement: self.placement.clone(), key }
     }
 
-    /// What operations inside the container pin. Content ids are random and 128 bits long, so that
-    /// none is ever equal to an incarnation.
+    /// What operations inside the container pin. Content ids have the time in their first bits, so
+    /// that none is ever equal to an incarnation.
     pub(crate) fn hold_id(&self) -> ContentId {
         ContentId(u128::from(self.keys.0.0))
     }

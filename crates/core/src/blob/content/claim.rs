@@ -60,7 +60,7 @@ impl Claim {
     /// Nothing yet, for a content that is about to be made. `hold` is the container's.
     pub(crate) fn begin(core: &Core, site: &Site, hold: ContentPin) -> Result<Self, StoreError> {
         let store = core.store();
-        let content = fresh_id()?;
+        let content = fresh_id(&store.clock)?;
         let pin = store.pins.enter(store.meta.last_stamp());
         let own = writers_pin(pin, &site.placement, content);
         Ok(Self {
