@@ -54,7 +54,7 @@ SUITES = (
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("wire", "venv", ("suites/wire",), 48),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
-    Suite("cli", "venv+node", ("suites/cli",), 55),
+    Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 
 

@@ -11,7 +11,7 @@
 //! Must never create an empty store where there was one: a directory without FORMAT is only taken
 //! if nothing in it could be ours, and meta.redb gets its name only after FORMAT is durable.
 
-use crate::disk::{Disk, OpenMode};
+use crate::disk::{Disk, OpenMode, SEALED};
 use crate::error::StoreError;
 use crate::meta::JOURNALS;
 use std::io;
@@ -22,7 +22,7 @@ use zaffre_base::checksum::crc32c;
 pub const FORMAT_VERSION: u32 = 1;
 
 const TITLE: &str = "zaffre data directory";
-const FORMAT: &str = "FORMAT";
+pub(crate) const FORMAT: &str = "FORMAT";
 const FORMAT_NEW: &str = "FORMAT.new";
 pub(crate) const META: &str = "meta.redb";
 const META_NEW: &str = "meta.new";
@@ -64,12 +64,24 @@ pub enum OpenError {
         "the data directory is damaged: {0}; restore it from a backup, or run `zaffre check` on it"
     )]
     Damaged(String),
+    /// It is encrypted, and no key was given.
+    #[error("the data directory is encrypted; give its key with --encryption-key-file")]
+    Encrypted,
+    /// A key was given for a directory that is not encrypted.
+    #[error(
+        "the data directory is not encrypted; start without --encryption-key-file, or choose a new \
+         directory with --location"
+    )]
+    NotEncrypted,
+    /// It is encrypted with another key.
+    #[error("the data directory is encrypted with another key than that of --encryption-key-file")]
+    WrongKey,
     /// The disk failed.
     #[error("the data directory cannot be opened: {0}")]
     Store(#[from] StoreError),
 }
 
-fn io_error(doing: &'static str) -> impl Fn(io::Error) -> OpenError {
+pub(crate) fn io_error(doing: &'static str) -> impl Fn(io::Error) -> OpenError {
     move |error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             OpenError::NotWritable(error.to_string())
@@ -190,6 +202,9 @@ fn check_format(disk: &dyn Disk) -> Result<(), OpenError> {
     let len = file.len().map_err(&fail)?.min(LONGEST);
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     file.read_at(0, &mut bytes).map_err(&fail)?;
+    if bytes.starts_with(SEALED) {
+        return Err(OpenError::Encrypted);
+    }
     let text = String::from_utf8(bytes).map_err(|_| damaged())?;
     let version = text
         .strip_prefix(TITLE)

@@ -3,10 +3,13 @@
 
 mod store_support;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store_support::{Model, User, open, runtime};
-use zaffre_store::disk::{CrashDisk, Survival};
+use zaffre_base::Secret;
+use zaffre_store::OpenError;
+use zaffre_store::disk::{CrashDisk, Disk, EncryptedDisk, Survival};
 use zaffre_testkit::{Random, in_parallel, seeds};
 
 /// Operations of the fixed script.
@@ -64,7 +67,21 @@ fn every_crash_point_of_a_script() {
 
 #[test]
 fn random_crashes() {
-    let seeds = seeds(2_000);
+    crash_at_random(&seeds(2_000), |disk| Ok(Arc::new(disk.clone())));
+}
+
+#[test]
+fn random_crashes_of_an_encrypted_disk() {
+    crash_at_random(&seeds(500), |disk| {
+        let key = Secret::new([0x5A; 32]);
+        Ok(Arc::new(EncryptedDisk::new(Arc::new(disk.clone()), key)?))
+    });
+}
+
+/// How the store sees the disk that will lose its power.
+type Cover = fn(&CrashDisk) -> Result<Arc<dyn Disk>, OpenError>;
+
+fn crash_at_random(seeds: &Range<u64>, cover: Cover) {
     let acknowledged = AtomicU64::new(0);
     println!("seeds {seeds:?}; replay one with ZAFFRE_SEED=n");
     in_parallel(seeds.clone(), |seed| {
@@ -73,18 +90,19 @@ fn random_crashes() {
         disk.power_off_at(random.below(900));
         let survival = Survival::ALL[random.index(4)];
         runtime().block_on(async {
-            let models = run_concurrently(&disk, seed).await;
+            let models = run_concurrently(&disk, cover, seed).await;
             acknowledged.fetch_add(models.iter().map(|m| m.acknowledged).sum(), Ordering::Relaxed);
             let rebooted = disk.reboot(survival, seed);
             // Sometimes the power goes again while the store recovers.
             let rebooted = if random.below(3) == 0 {
                 rebooted.power_off_at(random.below(40));
-                drop(open(Arc::new(rebooted.clone())));
+                drop(cover(&rebooted).and_then(open));
                 rebooted.reboot(Survival::ALL[random.index(4)], seed + 1)
             } else {
                 rebooted
             };
-            let store = open(Arc::new(rebooted.clone()))
+            let store = cover(&rebooted)
+                .and_then(open)
                 .unwrap_or_else(|error| panic!("seed {seed}: does not open: {error}"));
             for mut model in models {
                 model.verify(&store).await;
@@ -98,8 +116,8 @@ fn random_crashes() {
 }
 
 /// Three users at once, so that batches hold several commits.
-async fn run_concurrently(disk: &CrashDisk, seed: u64) -> Vec<Model> {
-    let Ok(store) = open(Arc::new(disk.clone())) else { return Vec::new() };
+async fn run_concurrently(disk: &CrashDisk, cover: Cover, seed: u64) -> Vec<Model> {
+    let Ok(store) = cover(disk).and_then(open) else { return Vec::new() };
     let first = User::new(store, seed);
     let users = [first.neighbour(1), first.neighbour(2), first];
     let tasks = users.map(|mut user| async move {

@@ -71,6 +71,10 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) extent_memory_limit: Option<u64>,
 
+    /// Encrypt everything in --location with the 32-byte key in this file (raw, Base64 or hex)
+    #[arg(long = "encryption-key-file", value_name = "FILE", conflicts_with = "in_memory")]
+    pub(crate) encryption_key_file: Option<PathBuf>,
+
     /// Take the account from the path whatever the host name is
     #[arg(long = "disableProductStyleUrl")]
     pub(crate) disable_product_style_url: bool,
@@ -114,6 +118,9 @@ pub(crate) enum Command {
     Check {
         /// The data directory; no server may be using it
         dir: PathBuf,
+        /// The key file of an encrypted data directory
+        #[arg(long = "encryption-key-file", value_name = "FILE")]
+        key_file: Option<PathBuf>,
     },
 }
 
@@ -224,6 +231,9 @@ mod tests {
             ("--location x", true),
             ("surplus", false),
             ("check dir", true),
+            ("check dir --encryption-key-file f", true),
+            ("--encryption-key-file f", true),
+            ("--encryption-key-file f --inMemoryPersistence", false),
             ("check", false),
             ("--silent check dir", false),
         ] {

@@ -3,6 +3,7 @@
 //! Must never change the directory, nor run beside a server that uses it: both take its lock.
 
 use crate::failure::Failure;
+use crate::sealed;
 use crate::terminal::say;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -16,12 +17,14 @@ use zaffre_store::disk::RealDisk;
 const REPORT_EVERY: u64 = 1 << 30;
 
 /// Checks `dir` and says what was found; `Ok(true)` if nothing is wrong.
-pub(crate) fn run(dir: &Path) -> Result<bool, Failure> {
+pub(crate) fn run(dir: &Path, key_file: Option<&Path>) -> Result<bool, Failure> {
+    let key = sealed::key(key_file)?;
     let failed = |reason: String| Failure::Data { path: dir.to_owned(), reason };
     let disk = RealDisk::existing(dir).map_err(|error| failed(error.to_string()))?;
+    let disk = sealed::cover(Arc::new(disk), key).map_err(|error| failed(error.to_string()))?;
     let starting = |error| Failure::System { doing: "starting threads", error };
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(starting)?;
-    let checked = runtime.block_on(check(Arc::new(disk), names_extents, progress()));
+    let checked = runtime.block_on(check(disk, names_extents, progress()));
     let report = checked.map_err(|error| failed(error.to_string()))?;
     tell(dir, &report);
     Ok(report.is_clean())

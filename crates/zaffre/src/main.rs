@@ -10,6 +10,7 @@ mod check;
 mod endpoints;
 mod failure;
 mod log;
+mod sealed;
 mod serve;
 mod signals;
 mod terminal;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match &args.command {
         None => serve::run(&args).map(|()| true),
-        Some(Command::Check { dir }) => check::run(dir),
+        Some(Command::Check { dir, key_file }) => check::run(dir, key_file.as_deref()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -9,7 +9,7 @@ use crate::endpoints::{Endpoint, Running};
 use crate::failure::Failure;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
-use crate::{certificate, log};
+use crate::{certificate, log, sealed};
 use std::env;
 use std::io;
 use std::sync::Arc;
@@ -73,6 +73,7 @@ fn core_options(args: &Args) -> CoreOptions {
 
 fn open_store(args: &Args) -> Result<Store, Failure> {
     let failed = |reason: String| Failure::Data { path: args.location.clone(), reason };
+    let key = sealed::key(args.encryption_key_file.as_deref())?;
     let disk: Arc<dyn Disk> = match args.extent_memory_limit {
         Some(megabytes) => Arc::new(CappedDisk::new(megabytes.saturating_mul(MIB))),
         None if args.in_memory => Arc::new(MemDisk::new()),
@@ -81,6 +82,7 @@ fn open_store(args: &Args) -> Result<Store, Failure> {
             Arc::new(made.map_err(|error| failed(advice(&error)))?)
         }
     };
+    let disk = sealed::cover(disk, key).map_err(|error| failed(error.to_string()))?;
     Store::open(disk, &StoreOptions::default()).map_err(|error| failed(error.to_string()))
 }
 

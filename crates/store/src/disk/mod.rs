@@ -1,5 +1,5 @@
-//! The only door to the disk: one narrow trait with real, in-memory, crashing and failing
-//! implementations, so that fault injection is a constructor argument.
+//! The only door to the disk: one narrow trait with real, in-memory, encrypted, crashing and
+//! failing implementations, so that fault injection is a constructor argument.
 //!
 //! Must never interpret what it stores. Names are ours (`meta.redb`, `segments/…`), never a user's.
 
@@ -62,12 +62,16 @@ pub trait File: Send + Sync + Debug {
 }
 
 mod crash;
+mod encrypted;
 mod fail;
 mod mem;
 mod overlay;
 mod real;
+mod xts;
 
 pub use crash::{CrashDisk, Survival};
+pub(crate) use encrypted::MAGIC as SEALED;
+pub use encrypted::{DiskKey, EncryptedDisk};
 pub use fail::{FailDisk, Fault, FaultPlan};
 pub use mem::MemDisk;
 pub use overlay::{OverlayDisk, OverlayFile};
