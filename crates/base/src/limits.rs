@@ -42,3 +42,28 @@ pub const REQUEST_HEAD_BYTES: usize = 64 * 1024;
 pub const REQUEST_HEADERS: usize = 256;
 /// Seconds a request's date may differ from the server's.
 pub const CLOCK_SKEW_SECONDS: u64 = 15 * 60;
+/// UTF-16 units in a PartitionKey or RowKey: 1 KiB.
+pub const TABLE_KEY_UNITS: usize = 512;
+/// Custom properties of an entity.
+pub const TABLE_PROPERTIES: usize = 252;
+/// UTF-16 units in the name of a property.
+pub const PROPERTY_NAME_UNITS: usize = 255;
+/// Bytes in the value of a property; text counts as UTF-16.
+pub const PROPERTY_BYTES: usize = 64 * 1024;
+/// Bytes in an entity, by the service's own estimate.
+pub const ENTITY_BYTES: usize = 1024 * 1024;
+/// Bytes in the body of a request to the Table service.
+pub const TABLE_BODY_BYTES: u64 = 4 * MIB;
+/// Operations in an entity group transaction.
+pub const TABLE_BATCH_OPERATIONS: usize = 100;
+/// Entities or tables in one page of a query.
+pub const TABLE_PAGE: usize = 1_000;
+/// Bytes of names and values after which a page of entities ends early. The service ends pages
+/// early too; without this a page could hold a gibibyte.
+pub const TABLE_PAGE_BYTES: usize = 8 * 1024 * 1024;
+/// Names in `$select`.
+pub const SELECT_NAMES: usize = 255;
+/// How deep a filter may nest.
+pub const FILTER_DEPTH: usize = 64;
+/// Key ranges that one query may read; a filter with more reads what lies between them too.
+pub const QUERY_RANGES: usize = 128;

@@ -108,6 +108,9 @@ pub enum Refusal {
     EmptyMetadataKey,
     /// All names and values together are larger than 8 KiB.
     MetadataTooLarge,
+
+    /// What only the Table service refuses.
+    Table(crate::table::TableRefusal),
 }
 
 /// What the lease in question is on; only the wording of the answer differs.
@@ -117,4 +120,10 @@ pub enum LeaseOn {
     Blob,
     /// A container.
     Container,
+}
+
+impl From<crate::table::TableRefusal> for Refusal {
+    fn from(refusal: crate::table::TableRefusal) -> Self {
+        Self::Table(refusal)
+    }
 }

@@ -8,5 +8,6 @@ pub mod blob;
 pub mod conditions;
 pub mod error;
 pub mod lease;
+pub mod table;
 
 pub use error::{LeaseOn, Refusal};

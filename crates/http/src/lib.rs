@@ -16,6 +16,8 @@ pub mod multipart;
 pub mod percent;
 mod refusal;
 pub mod server;
+pub mod table_codes;
+mod table_refusal;
 pub mod tls;
 pub mod versions;
 pub mod xml;

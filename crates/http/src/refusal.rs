@@ -5,6 +5,7 @@
 
 use crate::codes::{self, Code};
 use crate::error::ApiError;
+use crate::table_refusal;
 use zaffre_base::base64;
 use zaffre_domain::{LeaseOn, Refusal};
 
@@ -28,6 +29,7 @@ impl From<Refusal> for ApiError {
                 .detail("ServerCalculatedCrc", base64::encode(&computed)),
             Refusal::RequestBodyTooLarge { limit } => Self::request_body_too_large(limit),
             Refusal::IncompleteBody => Self::incomplete_body(),
+            Refusal::Table(refusal) => table_refusal::describe(error, &refusal),
             _ => error,
         }
     }
@@ -99,6 +101,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::InvalidMetadata => codes::INVALID_METADATA,
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,
+        Refusal::Table(refusal) => table_refusal::code(refusal),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod blobs;
 mod conditions;
+mod filters;
 mod leases;
 
 use proptest::test_runner::Config;
