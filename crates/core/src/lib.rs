@@ -4,7 +4,9 @@
 
 pub mod background;
 pub mod blob;
+mod directory;
 mod error;
+mod records;
 mod service;
 
 pub use error::Error;

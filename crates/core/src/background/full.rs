@@ -3,13 +3,17 @@
 //! Must never change a container that is not due: each change looks again inside its transaction.
 
 use super::purge::Doomed;
-use crate::blob::keys::{self, KeyRange};
-use crate::blob::records::{Container, HeldName, Purge, Record, Staging};
+use crate::blob::keys;
+use crate::blob::records::{Container, HeldName, Record, Staging};
 use crate::blob::replace::retire;
 use crate::blob::site::Site;
+use crate::directory::keys::{
+    account_of, directory as directory_of, registered_accounts, registry,
+};
+use crate::directory::{Family, KeyRange, doomed_place};
 use crate::service::blocking;
 use crate::{Core, Error};
-use zaffre_base::{AccountName, BlobName, ContainerName};
+use zaffre_base::{AccountName, BlobName};
 use zaffre_store::{Placement, Row, StoreError, Tx};
 
 /// Rows looked at by one snapshot.
@@ -17,10 +21,10 @@ const BATCH: usize = 256;
 
 /// Marks everything that has work waiting.
 pub(super) async fn look(core: &Core) -> Result<(), Error> {
-    let mut accounts = Scan::new(keys::registry(), keys::registered_accounts());
+    let mut accounts = Scan::new(registry(), registered_accounts());
     while let Some(rows) = accounts.next(core).await? {
         for row in rows {
-            if let Some(account) = keys::account_of(&row.key) {
+            if let Some(account) = account_of(&row.key) {
                 look_at_account(core, &account).await?;
             }
         }
@@ -29,18 +33,17 @@ pub(super) async fn look(core: &Core) -> Result<(), Error> {
 }
 
 async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error> {
-    let directory = keys::directory(account);
-    let mut purges = Scan::new(directory.clone(), keys::purges());
-    while let Some(rows) = purges.next(core).await? {
-        for row in rows {
-            let purge = Purge::from_bytes(&row.value)?;
-            let container = ContainerName::parse(&purge.container)
-                .map_err(|_| StoreError::corrupt("the name in a purge intent"))?;
-            let site = Site::new(account, &container, purge.incarnation);
-            core.pending().doom(Doomed { account: account.clone(), site, intent: row.key });
+    let directory = directory_of(account);
+    for family in Family::ALL {
+        let mut purges = Scan::new(directory.clone(), family.purges());
+        while let Some(rows) = purges.next(core).await? {
+            for row in rows {
+                let place = doomed_place(family, account, &row.value)?;
+                core.pending().doom(Doomed { account: account.clone(), place, intent: row.key });
+            }
         }
+        forget_held_names(core, &directory, family).await?;
     }
-    forget_held_names(core, &directory).await?;
     let mut containers = Scan::new(directory, keys::containers(""));
     while let Some(rows) = containers.next(core).await? {
         for row in rows {
@@ -53,8 +56,12 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
     Ok(())
 }
 
-async fn forget_held_names(core: &Core, directory: &Placement) -> Result<(), Error> {
-    let mut held = Scan::new(directory.clone(), keys::held_names());
+async fn forget_held_names(
+    core: &Core,
+    directory: &Placement,
+    family: Family,
+) -> Result<(), Error> {
+    let mut held = Scan::new(directory.clone(), family.held_names());
     while let Some(rows) = held.next(core).await? {
         let body = move |tx: &mut Tx<'_>| {
             let now = tx.stamp().time();

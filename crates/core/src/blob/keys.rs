@@ -4,11 +4,7 @@
 //!
 //! ```text
 //! placement           key                                   row
-//! s                   A·account                             an account that has had containers
 //! a/account           b·C·K(container)                      container: incarnation, properties, lease
-//! a/account           b·H·K(container)                      name held after a deletion
-//! a/account           b·G·stamp                             intent: purge a deleted container
-//! c/account/container i·0                                   guard: present = deleted
 //! c/account/container i·B·K                                 current blob
 //! c/account/container i·U·K                                 staging area of a blob
 //! c/account/container i·S·staging·block id                  staged block
@@ -18,114 +14,44 @@
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
 //! ```
 //! `i` = incarnation (8 bytes), `c` and `staging` = 16 bytes, numbers big-endian, `K` = UTF-16BE and
-//! 0000. A generation of staged blocks is a fresh staging id, so dropping one is dropping its row.
+//! 0000; the rest of the directory is in `crate::directory`. A generation of staged blocks is a fresh staging id, so dropping one is dropping its row.
 
-use zaffre_base::key::{push_name, push_prefix, split_name, successor};
+pub(crate) use crate::directory::keys::{KeyRange, directory};
+
+use crate::directory::Family;
+use crate::directory::keys::{all_but_guard, guard, tagged};
+use zaffre_base::key::{push_name, push_prefix, split_name};
 use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp};
 use zaffre_store::Placement;
-
-const CONTAINERS: &[u8] = b"bC";
-const HELD_NAMES: &[u8] = b"bH";
-const PURGES: &[u8] = b"bG";
-
-/// A run of keys: from `start` up to, and without, `end` (`None` = to the last key).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct KeyRange {
-    pub(crate) start: Vec<u8>,
-    pub(crate) end: Option<Vec<u8>>,
-}
-
-impl KeyRange {
-    fn under(prefix: Vec<u8>) -> Self {
-        let end = successor(&prefix);
-        Self { start: prefix, end }
-    }
-}
 
 /// Whether a row names extents; `zaffre check` compares those with the extents that are there.
 pub fn names_extents(placement: &Placement, key: &[u8]) -> bool {
     placement.name().starts_with(b"c/") && key.get(8) == Some(&b'X')
 }
 
-/// The placement that lists the accounts known to the store.
-pub(crate) fn registry() -> Placement {
-    Placement::new(b"s".as_slice())
-}
-
-/// The row of one account in the registry.
-pub(crate) fn registered_account(account: &AccountName) -> Vec<u8> {
-    [b"A", account.as_str().as_bytes()].concat()
-}
-
-/// All accounts of the registry.
-pub(crate) fn registered_accounts() -> KeyRange {
-    KeyRange::under(b"A".to_vec())
-}
-
-/// The account a registry key names.
-pub(crate) fn account_of(key: &[u8]) -> Option<AccountName> {
-    let name = std::str::from_utf8(key.strip_prefix(b"A")?).ok()?;
-    AccountName::parse(name).ok()
-}
-
-/// The placement of an account's directory.
-pub(crate) fn directory(account: &AccountName) -> Placement {
-    Placement::new([b"a/", account.as_str().as_bytes()].concat())
-}
-
 /// The placement of a container's contents, shared by all its incarnations.
 pub(crate) fn inside(account: &AccountName, container: &ContainerName) -> Placement {
-    let (account, container) = (account.as_str().as_bytes(), container.as_str().as_bytes());
-    Placement::new([b"c/", account, b"/", container].concat())
-}
-
-fn named(tag: &[u8], name: &str) -> Vec<u8> {
-    let mut key = tag.to_vec();
-    push_name(&mut key, name);
-    key
+    Family::Containers.inside(account, container.as_str())
 }
 
 /// The directory row of a container.
 pub(crate) fn container(name: &ContainerName) -> Vec<u8> {
-    named(CONTAINERS, name.as_str())
+    Family::Containers.row(name.as_str())
 }
 
 /// Directory rows whose names start with `prefix`.
 pub(crate) fn containers(prefix: &str) -> KeyRange {
-    let mut start = CONTAINERS.to_vec();
-    push_prefix(&mut start, prefix);
-    KeyRange::under(start)
+    Family::Containers.rows(prefix)
 }
 
 /// Where a directory scan that starts at `name` begins.
 pub(crate) fn containers_from(name: &str) -> Vec<u8> {
-    named(CONTAINERS, name)
+    Family::Containers.row(name)
 }
 
 /// The container a directory key names.
 pub(crate) fn container_of(key: &[u8]) -> Option<ContainerName> {
-    let (name, rest) = split_name(key.strip_prefix(CONTAINERS)?)?;
-    if rest.is_empty() { ContainerName::parse(&name).ok() } else { None }
-}
-
-/// The row that keeps a deleted container's name from being used again at once.
-pub(crate) fn held_name(name: &ContainerName) -> Vec<u8> {
-    named(HELD_NAMES, name.as_str())
-}
-
-/// All held names of an account.
-pub(crate) fn held_names() -> KeyRange {
-    KeyRange::under(HELD_NAMES.to_vec())
-}
-
-/// The intent to purge the container whose deletion committed at `at`.
-pub(crate) fn purge(at: Stamp) -> Vec<u8> {
-    [PURGES, &at.0.to_be_bytes()].concat()
-}
-
-/// All purge intents of an account.
-pub(crate) fn purges() -> KeyRange {
-    KeyRange::under(PURGES.to_vec())
+    ContainerName::parse(&Family::Containers.name_of(key)?).ok()
 }
 
 /// The keys of one incarnation of a container.
@@ -134,10 +60,7 @@ pub(crate) struct Keys(pub(crate) Incarnation);
 
 impl Keys {
     fn tagged(self, tag: u8) -> Vec<u8> {
-        let mut key = Vec::with_capacity(48);
-        key.extend_from_slice(&self.0.0.to_be_bytes());
-        key.push(tag);
-        key
+        tagged(self.0, tag)
     }
 
     fn tagged_name(self, tag: u8, name: &str) -> Vec<u8> {
@@ -152,18 +75,13 @@ impl Keys {
         key
     }
 
-    /// Everything of this incarnation, the guard included.
-    pub(crate) fn all(self) -> KeyRange {
-        KeyRange::under(self.0.0.to_be_bytes().to_vec())
-    }
-
     /// Everything of this incarnation but its guard, which sorts first.
     pub(crate) fn all_but_guard(self) -> KeyRange {
-        KeyRange { start: self.tagged(b'0' + 1), end: self.all().end }
+        all_but_guard(self.0)
     }
 
     pub(crate) fn guard(self) -> Vec<u8> {
-        self.tagged(b'0')
+        guard(self.0)
     }
 
     pub(crate) fn blob(self, name: &BlobName) -> Vec<u8> {
@@ -259,7 +177,9 @@ impl NameSpace {
 
     /// The first possible key of `name` or anything after it.
     pub(crate) fn from(&self, name: &str) -> Vec<u8> {
-        named(&self.0, name)
+        let mut key = self.0.clone();
+        push_name(&mut key, name);
+        key
     }
 
     /// The first possible key after every name that starts with `prefix`.
@@ -277,6 +197,7 @@ impl NameSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::keys::all_of;
 
     fn blob(name: &str) -> BlobName {
         BlobName::parse(name).unwrap_or_else(|_| panic!("a legal name: {name}"))
@@ -311,7 +232,7 @@ mod tests {
     #[test]
     fn kinds_and_incarnations_do_not_mix() {
         let (old, new) = (Keys(Incarnation(7)), Keys(Incarnation(8)));
-        let all = old.all();
+        let all = all_of(old.0);
         let c = ContentId(u128::MAX);
         let rows = [
             old.guard(),
@@ -328,7 +249,7 @@ mod tests {
         for row in &rows {
             assert!(*row >= all.start && all.end.as_ref().is_some_and(|end| row < end));
             assert_eq!(*row >= old.all_but_guard().start, *row != old.guard());
-            assert!(*row < new.all().start);
+            assert!(*row < all_of(new.0).start);
             assert_eq!(old.names_extents(row), *row == old.piece(c, u64::MAX));
             assert_eq!(names_extents(&at, row), old.names_extents(row));
         }
@@ -351,12 +272,11 @@ mod tests {
     fn directory_rows() {
         let name = ContainerName::parse("photos").unwrap_or_else(|_| panic!("legal"));
         assert_eq!(container_of(&container(&name)), Some(name.clone()));
-        assert_eq!(container_of(&held_name(&name)), None);
+        assert_eq!(container_of(&Family::Containers.held_name(name.as_str())), None);
         let range = containers("pho");
         let key = container(&name);
         assert!(key >= range.start && range.end.is_some_and(|end| key < end));
         let account = AccountName::parse("devstoreaccount1").unwrap_or_else(|_| panic!("legal"));
-        assert_eq!(account_of(&registered_account(&account)), Some(account.clone()));
         assert_ne!(directory(&account), inside(&account, &name));
     }
 

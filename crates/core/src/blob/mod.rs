@@ -38,7 +38,6 @@ pub use container_properties::{
 pub use create_container::create_container;
 pub use delete_blob::delete_blob;
 pub use delete_container::delete_container;
-pub(crate) use delete_container::set_guard;
 pub use get_blob::get_blob;
 pub use get_block_list::get_block_list;
 pub use keys::names_extents;

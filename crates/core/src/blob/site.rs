@@ -5,9 +5,11 @@
 //! container refuse what was started before its deletion.
 
 use super::keys::{self, Keys};
-use super::records::{Container, Record};
+use super::records::Container;
+pub(crate) use crate::directory::writers_pin;
+use crate::directory::{self, Family, Place};
 use crate::{Core, Error};
-use zaffre_base::{AccountName, ContainerName, ContentId, Incarnation, Stamp};
+use zaffre_base::{AccountName, ContainerName, Incarnation};
 use zaffre_domain::Refusal;
 use zaffre_store::extents::Owner;
 use zaffre_store::pins::{ContentPin, StampPin};
@@ -34,10 +36,16 @@ impl Site {
         Owner { placement: self.placement.clone(), key }
     }
 
-    /// What operations inside the container pin. Content ids have the time in their first bits, so
-    /// that none is ever equal to an incarnation.
-    pub(crate) fn hold_id(&self) -> ContentId {
-        ContentId(u128::from(self.keys.0.0))
+    /// As every kind of named thing has it.
+    pub(crate) fn place(&self) -> Place {
+        let (placement, incarnation) = (self.placement.clone(), self.keys.0);
+        Place { family: Family::Containers, placement, incarnation }
+    }
+}
+
+impl From<Place> for Site {
+    fn from(place: Place) -> Self {
+        Self { placement: place.placement, keys: Keys(place.incarnation) }
     }
 }
 
@@ -51,17 +59,9 @@ pub(crate) struct Found {
 impl Found {
     /// The site, held for a write: the container's guard stays until the hold is dropped.
     pub(crate) fn for_write(self) -> (Site, ContentPin) {
-        let hold = writers_pin(self.pin, &self.site.placement, self.site.hold_id());
+        let hold = directory::hold(&self.site.place(), self.pin);
         (self.site, hold)
     }
-}
-
-/// Holds one content for a write. A write reads no extent, so that it never keeps moved bytes from
-/// being freed, however long it takes.
-pub(crate) fn writers_pin(pin: StampPin, placement: &Placement, content: ContentId) -> ContentPin {
-    let mut pin = pin.narrow(placement, content);
-    pin.renew(Stamp(u64::MAX));
-    pin
 }
 
 /// Looks a container up in its account's directory.
@@ -70,21 +70,13 @@ pub(crate) async fn find(
     account: &AccountName,
     container: &ContainerName,
 ) -> Result<Found, Error> {
-    let store = core.store();
-    let pin = store.pins.enter(store.meta.last_stamp());
-    let directory = store.meta.snapshot(&keys::directory(account)).await?;
-    let record = Container::peek(&directory, &keys::container(container))?
-        .ok_or(Refusal::ContainerNotFound)?;
-    let site = Site::new(account, container, record.incarnation);
-    Ok(Found { site, pin })
+    let found = directory::find::<Container>(core, account, container.as_str()).await?;
+    Ok(Found { site: Site::from(found.place), pin: found.pin })
 }
 
 /// Refuses a transaction inside a container that was deleted meanwhile.
 pub(crate) fn alive(tx: &mut Tx<'_>, keys: Keys) -> Result<(), Abort<Refusal>> {
-    match tx.get(&keys.guard())? {
-        None => Ok(()),
-        Some(_) => Err(Abort::Fail(Refusal::ContainerNotFound)),
-    }
+    directory::alive::<Container>(tx, keys.0)
 }
 
 /// Whether a snapshot, taken after the directory was read, shows a deleted container.

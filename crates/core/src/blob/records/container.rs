@@ -1,9 +1,12 @@
-//! The directory's rows: containers, held names, and containers waiting to be purged.
+//! A container's row in its account's directory.
 
 use super::{Record, fields};
+use crate::directory::{Family, Listed};
+use crate::records::Policy;
 use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
-use zaffre_base::{ETag, Incarnation, Stamp, Timestamp};
+use zaffre_base::{ETag, Incarnation, Stamp};
+use zaffre_domain::Refusal;
 use zaffre_domain::blob::{AccessPolicy, PublicAccess};
 use zaffre_domain::conditions::Validators;
 use zaffre_domain::lease::Lease;
@@ -39,21 +42,24 @@ enum Access {
     Container,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
-#[cbor(map)]
-struct Policy {
-    #[n(0)]
-    id: String,
-    #[cbor(n(1), with = "fields", has_nil)]
-    start: Option<Timestamp>,
-    #[cbor(n(2), with = "fields", has_nil)]
-    expiry: Option<Timestamp>,
-    #[n(3)]
-    permission: Option<String>,
-}
-
 impl Record for Container {
     const WHAT: &'static str = "container";
+}
+
+impl Listed for Container {
+    const FAMILY: Family = Family::Containers;
+
+    fn incarnation(&self) -> Incarnation {
+        self.incarnation
+    }
+
+    fn not_found() -> Refusal {
+        Refusal::ContainerNotFound
+    }
+
+    fn being_deleted() -> Refusal {
+        Refusal::ContainerBeingDeleted
+    }
 }
 
 impl Container {
@@ -86,23 +92,11 @@ impl Container {
     }
 
     pub(crate) fn policies(&self) -> Vec<AccessPolicy> {
-        let policy = |p: &Policy| AccessPolicy {
-            id: p.id.clone(),
-            start: p.start,
-            expiry: p.expiry,
-            permission: p.permission.clone(),
-        };
-        self.policies.iter().map(policy).collect()
+        self.policies.iter().map(Policy::shown).collect()
     }
 
     pub(crate) fn set_policies(&mut self, policies: &[AccessPolicy]) {
-        let policy = |p: &AccessPolicy| Policy {
-            id: p.id.clone(),
-            start: p.start,
-            expiry: p.expiry,
-            permission: p.permission.clone(),
-        };
-        self.policies = policies.iter().map(policy).collect();
+        self.policies = policies.iter().map(Policy::from).collect();
     }
 
     /// What conditions are compared with.
@@ -111,47 +105,10 @@ impl Container {
     }
 }
 
-/// A name that must not be used again yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
-#[cbor(map)]
-pub(crate) struct HeldName {
-    #[cbor(n(0), with = "fields")]
-    pub(crate) until: Timestamp,
-}
-
-impl Record for HeldName {
-    const WHAT: &'static str = "held container name";
-}
-
-/// A deleted container whose contents are still to be removed.
-#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
-#[cbor(map)]
-pub(crate) struct Purge {
-    #[n(0)]
-    pub(crate) container: String,
-    #[cbor(n(1), with = "fields")]
-    pub(crate) incarnation: Incarnation,
-}
-
-impl Record for Purge {
-    const WHAT: &'static str = "purge intent";
-}
-
-/// Marks a deleted incarnation; what it holds is for people who look at the rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
-#[cbor(map)]
-pub(crate) struct Guard {
-    #[cbor(n(0), with = "fields")]
-    pub(crate) set: Stamp,
-}
-
-impl Record for Guard {
-    const WHAT: &'static str = "guard";
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zaffre_base::Timestamp;
 
     #[test]
     fn round_trip() {

@@ -7,7 +7,7 @@ use zaffre_base::{ContentId, Guid, Incarnation, Stamp, Timestamp};
 use zaffre_domain::lease::Lease;
 
 /// A type that is stored as another one.
-pub(super) trait Stored: Sized {
+pub(crate) trait Stored: Sized {
     type As: Encode<()> + for<'b> Decode<'b, ()>;
     fn to_stored(&self) -> Self::As;
     fn from_stored(stored: Self::As) -> Self;
@@ -23,15 +23,15 @@ pub(super) trait Stored: Sized {
     }
 }
 
-pub(super) fn nil<T: Stored>() -> Option<T> {
+pub(crate) fn nil<T: Stored>() -> Option<T> {
     T::absent()
 }
 
-pub(super) fn is_nil<T: Stored>(value: &T) -> bool {
+pub(crate) fn is_nil<T: Stored>(value: &T) -> bool {
     value.is_absent()
 }
 
-pub(super) fn encode<C, T: Stored, W: Write>(
+pub(crate) fn encode<C, T: Stored, W: Write>(
     value: &T,
     e: &mut Encoder<W>,
     _: &mut C,
@@ -39,14 +39,14 @@ pub(super) fn encode<C, T: Stored, W: Write>(
     value.to_stored().encode(e, &mut ())
 }
 
-pub(super) fn decode<C, T: Stored>(d: &mut Decoder<'_>, _: &mut C) -> Result<T, DecodeError> {
+pub(crate) fn decode<C, T: Stored>(d: &mut Decoder<'_>, _: &mut C) -> Result<T, DecodeError> {
     T::As::decode(d, &mut ()).map(T::from_stored)
 }
 
 /// Sixteen bytes, big-endian.
 #[derive(Encode, Decode, Clone, Copy)]
 #[cbor(transparent)]
-pub(super) struct Bytes16(#[cbor(n(0), with = "minicbor::bytes")] [u8; 16]);
+pub(crate) struct Bytes16(#[cbor(n(0), with = "minicbor::bytes")] [u8; 16]);
 
 macro_rules! stored_number {
     ($($name:ident),*) => {$(
@@ -94,7 +94,7 @@ stored_id!(ContentId, Guid);
 /// Absent while nobody has ever held it.
 #[derive(Encode, Decode)]
 #[cbor(map)]
-pub(super) struct StoredLease {
+pub(crate) struct StoredLease {
     #[n(0)]
     id: Option<Bytes16>,
     #[n(1)]
