@@ -2,7 +2,7 @@
 //! query and headers are; the same signature on another path or verb is never let in.
 
 use crate::head;
-use zaffre_auth::{Accounts, AuthError, Failure, RequestFacts, authenticate, sign};
+use zaffre_auth::{Accounts, AuthError, Failure, RequestFacts, Service, authenticate, sign};
 use zaffre_base::{AccountName, ApiVersion, Timestamp};
 use zaffre_http::RequestHead;
 
@@ -57,6 +57,7 @@ fn facts<'a>(
     headers: &'a [(&'a str, &'a str)],
 ) -> RequestFacts<'a> {
     RequestFacts {
+        service: Service::Blob,
         method: head.method.as_str(),
         raw_path: &head.raw_path,
         raw_query: &head.raw_query,
@@ -64,7 +65,7 @@ fn facts<'a>(
         headers,
         account,
         container: None,
-        blob: None,
+        object: None,
         path_style: true,
         secondary: false,
         peer: head.peer.ip(),

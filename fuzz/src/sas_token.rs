@@ -1,7 +1,7 @@
 //! A token's signature holds for exactly the fields it was made over: what was signed here is never
 //! refused for its signature, and what was not signed here never counts as a credential.
 
-use zaffre_auth::{Accounts, AuthError, Claim, Failure, RequestFacts, authenticate, sign};
+use zaffre_auth::{Accounts, AuthError, Claim, Failure, RequestFacts, Service, authenticate, sign};
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Timestamp};
 use zaffre_http::percent;
 
@@ -73,14 +73,15 @@ impl Asked<'_> {
 
     fn facts<'a>(&'a self, query: &'a Query) -> RequestFacts<'a> {
         RequestFacts {
+            service: Service::Blob,
             method: "GET",
             raw_path: "/devstoreaccount1/c/b",
             raw_query: "",
             query,
             headers: &[],
             account: self.account,
-            container: self.container.as_ref(),
-            blob: self.blob.as_ref(),
+            container: self.container.as_ref().map(ContainerName::as_str),
+            object: self.blob.as_ref().map(BlobName::as_str),
             path_style: true,
             secondary: false,
             peer: [127, 0, 0, 1].into(),

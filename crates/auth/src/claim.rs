@@ -8,6 +8,7 @@ use crate::request::RequestFacts;
 use crate::sas::account::AccountSas;
 use crate::sas::field::{Field, Token, malformed};
 use crate::sas::service::ServiceSas;
+use crate::service::Service;
 use crate::shared_key;
 use zaffre_base::{AccountName, Timestamp};
 
@@ -25,18 +26,27 @@ pub(crate) enum Kind {
     AccountSas(AccountSas),
     ServiceSas(Box<ServiceSas>),
     Anonymous {
-        /// The account lets containers be public.
+        /// The service has public containers and the account lets them be so.
         allowed: bool,
     },
 }
 
 impl Claim {
-    /// Whether `authorize` needs the container's ACL: for a stored policy, or for public access.
+    /// Whether `authorize` needs the ACL of the container, queue or table: for a stored policy, or for public access.
     pub fn needs_container_access(&self) -> bool {
         match &self.kind {
             Kind::SharedKey | Kind::AccountSas(_) => false,
             Kind::ServiceSas(sas) => sas.policy.is_some(),
             Kind::Anonymous { allowed } => *allowed,
+        }
+    }
+
+    /// The container, queue, table (in lower case) or share that a service SAS is for, whose ACL
+    /// has its policy; the URL of a batch does not name it.
+    pub fn signed_container(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::ServiceSas(sas) => Some(sas.container()),
+            Kind::SharedKey | Kind::AccountSas(_) | Kind::Anonymous { .. } => None,
         }
     }
 
@@ -75,7 +85,8 @@ pub fn authenticate(
     } else if let Some(token) = Token::find(facts.query)? {
         verify_token(&token, facts, account, now)?
     } else {
-        Kind::Anonymous { allowed: account.allows_public_access() }
+        let allowed = facts.service == Service::Blob && account.allows_public_access();
+        Kind::Anonymous { allowed }
     };
     Ok(Claim { account: account.name().clone(), kind })
 }

@@ -59,6 +59,8 @@ pub enum Hidden {
     Anonymous,
     /// The permission is missing in a token older than 2015-04-05.
     Permission,
+    /// The entity lies outside the key range of a table SAS.
+    OutsideRange,
 }
 
 /// A signature as a request carried it: shown to the sender, as Azure does, but never in logs,
@@ -145,6 +147,10 @@ pub enum Failure {
     PolicyOverlap,
     /// A user delegation SAS, for which there is no key.
     UserDelegation,
+    /// No credential at all, in a version that knows no challenge.
+    NoCredential,
+    /// The operation takes a bearer token and nothing else.
+    BearerOnly,
 }
 
 impl fmt::Display for Failure {
@@ -198,6 +204,8 @@ impl fmt::Display for Failure {
                 "Access policy fields can be associated with signature or SAS identifier but not \
                  both",
             ),
+            Self::NoCredential => f.write_str("The request carries no credential."),
+            Self::BearerOnly => f.write_str("Only authentication scheme Bearer is supported"),
             Self::UserDelegation => {
                 f.write_str("Signature fields not well formed. skoid is not valid.")
             }

@@ -4,12 +4,15 @@
 //! and storage uses the very same values.
 
 use crate::error::AuthError;
+use crate::service::Service;
 use std::net::IpAddr;
-use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName};
+use zaffre_base::{AccountName, ApiVersion};
 
 /// One request. Has no `Debug`: headers and query hold signatures.
 #[derive(Clone, Copy)]
 pub struct RequestFacts<'a> {
+    /// The service it is for.
+    pub service: Service,
     /// The verb, in upper case.
     pub method: &'a str,
     /// The path as received (percent-encoded), with the account when `path_style`.
@@ -22,10 +25,10 @@ pub struct RequestFacts<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     /// The account the URL names, without `-secondary`.
     pub account: &'a AccountName,
-    /// The container the URL names (`$root` where it is implied).
-    pub container: Option<&'a ContainerName>,
-    /// The blob the URL names.
-    pub blob: Option<&'a BlobName>,
+    /// The container (`$root` where it is implied), queue, table or share that the URL names.
+    pub container: Option<&'a str>,
+    /// The blob or file that the URL names.
+    pub object: Option<&'a str>,
     /// The account is the first path segment rather than part of the host.
     pub path_style: bool,
     /// The URL's account carried `-secondary`.

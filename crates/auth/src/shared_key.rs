@@ -8,6 +8,7 @@ use crate::canonical;
 use crate::error::{AuthError, Failure, Presented};
 use crate::mac;
 use crate::request::RequestFacts;
+use crate::service::Service;
 use std::time::Duration;
 use zaffre_base::{ApiVersion, Timestamp, limits};
 
@@ -126,20 +127,67 @@ const STANDARD_HEADERS: [&str; 11] = [
 const USUAL_BYTES: usize = 512;
 const LITE_HEADERS: [&str; 3] = ["content-md5", "content-type", "date"];
 
+/// How a string is put together, by service and scheme.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Starts with the verb.
+    verb: bool,
+    /// Headers with a line each.
+    lines: &'static [&'static str],
+    /// Has the `x-ms-*` headers; without them the date's line is never empty.
+    headers: bool,
+    /// Has every query parameter, not `comp` alone.
+    query: bool,
+}
+
+const FULL: Shape = Shape { verb: true, lines: &STANDARD_HEADERS, headers: true, query: true };
+const LITE: Shape = Shape { verb: true, lines: &LITE_HEADERS, headers: true, query: false };
+const TABLE: Shape = Shape { verb: true, lines: &LITE_HEADERS, headers: false, query: false };
+const TABLE_LITE: Shape = Shape { verb: false, lines: &["date"], headers: false, query: false };
+
+impl Shape {
+    fn of(scheme: Scheme, facts: &RequestFacts<'_>) -> Self {
+        match (facts.service, scheme) {
+            (Service::Table, Scheme::SharedKey) => TABLE,
+            (Service::Table, Scheme::SharedKeyLite) => TABLE_LITE,
+            (_, Scheme::SharedKey) if facts.version >= FULL_STRING => FULL,
+            (_, Scheme::SharedKey | Scheme::SharedKeyLite) => LITE,
+        }
+    }
+
+    /// The lines before the canonical headers.
+    fn push_start(self, facts: &RequestFacts<'_>, text: &mut String) -> Result<(), AuthError> {
+        if self.verb {
+            text.push_str(facts.method);
+            text.push('\n');
+        }
+        for name in self.lines {
+            text.push_str(self.value(name, facts)?);
+            text.push('\n');
+        }
+        Ok(())
+    }
+
+    fn value<'a>(self, name: &str, facts: &RequestFacts<'a>) -> Result<&'a str, AuthError> {
+        if name == "date" && !self.headers {
+            let dated = facts.header("x-ms-date")?;
+            let date = if dated.is_some() { dated } else { facts.header("date")? };
+            return Ok(date.map_or("", str::trim));
+        }
+        standard_value(name, facts)
+    }
+}
+
 /// The one of [`strings_to_sign`] that SDKs sign: headers by their bytes, values as they are.
 fn usual_string(scheme: Scheme, facts: &RequestFacts<'_>) -> Result<String, AuthError> {
-    let lite = scheme == Scheme::SharedKeyLite || facts.version < FULL_STRING;
-    let lines: &[&str] = if lite { &LITE_HEADERS } else { &STANDARD_HEADERS };
+    let shape = Shape::of(scheme, facts);
     let mut text = String::with_capacity(USUAL_BYTES);
-    text.push_str(facts.method);
-    text.push('\n');
-    for name in lines {
-        text.push_str(standard_value(name, facts)?);
-        text.push('\n');
+    shape.push_start(facts, &mut text)?;
+    if shape.headers {
+        canonical::push_usual_headers(facts, &mut text);
     }
-    canonical::push_usual_headers(facts, &mut text);
     canonical::push_usual_path(facts, &mut text);
-    if lite {
+    if !shape.query {
         text.push_str(&canonical::comp_suffix(facts)?);
     } else if !facts.query.is_empty() {
         text.push_str(canonical::query_forms(facts)?.first().map_or("", String::as_str));
@@ -152,17 +200,17 @@ pub(crate) fn strings_to_sign(
     scheme: Scheme,
     facts: &RequestFacts<'_>,
 ) -> Result<Vec<String>, AuthError> {
-    let lite = scheme == Scheme::SharedKeyLite || facts.version < FULL_STRING;
-    let lines: &[&str] = if lite { &LITE_HEADERS } else { &STANDARD_HEADERS };
-    let mut start = format!("{}\n", facts.method);
-    for name in lines {
-        start.push_str(standard_value(name, facts)?);
-        start.push('\n');
-    }
-    let queries =
-        if lite { vec![canonical::comp_suffix(facts)?] } else { canonical::query_forms(facts)? };
+    let shape = Shape::of(scheme, facts);
+    let mut start = String::new();
+    shape.push_start(facts, &mut start)?;
+    let queries = if shape.query {
+        canonical::query_forms(facts)?
+    } else {
+        vec![canonical::comp_suffix(facts)?]
+    };
+    let headers = if shape.headers { canonical::header_forms(facts) } else { vec![String::new()] };
     let mut texts = Vec::new();
-    for headers in canonical::header_forms(facts) {
+    for headers in headers {
         for path in canonical::path_forms(facts) {
             for query in &queries {
                 texts.push(format!("{start}{headers}{path}{query}"));

@@ -9,7 +9,8 @@ use crate::request::RequestFacts;
 use crate::sas::account;
 use crate::sas::field::Token;
 use crate::sas::layout::Layout;
-use crate::sas::service::{self, SignedResource};
+use crate::sas::resource::SignedResource;
+use crate::sas::service;
 use crate::shared_key::{Scheme, strings_to_sign};
 use zaffre_base::{AccountName, Secret};
 
@@ -52,8 +53,8 @@ pub fn account_sas(
     Ok(with_signature(query, mac::sign(key, &text)))
 }
 
-/// Signs the parameters of a service SAS (`sv`, `sr`, `sp`, `se`, …) for the container and blob in
-/// `facts` and appends `sig`. A snapshot or version goes into `parameters` as in the URL.
+/// Signs the parameters of a service SAS (`sv`, `sr`, `sp`, `se`, …) for the service, container and
+/// object in `facts` and appends `sig`. A snapshot or version goes into `parameters` as in the URL.
 pub fn service_sas(
     facts: &RequestFacts<'_>,
     key: &Secret<Vec<u8>>,
@@ -61,7 +62,7 @@ pub fn service_sas(
 ) -> Result<Parameters, AuthError> {
     let query = owned(parameters);
     let token = token(&query)?;
-    let version = service::version(&token)?;
+    let version = service::version(&token, facts.service)?;
     let resource = SignedResource::read(&token, facts, version)?;
     let texts = resource.strings_to_sign(&token, facts, version);
     let signature = texts.first().map(|text| mac::sign(key, text)).unwrap_or_default();

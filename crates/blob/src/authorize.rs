@@ -8,7 +8,7 @@ use crate::parse::lease;
 use crate::request::Asked;
 use zaffre_auth::{
     Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts, ResponseOverrides,
-    Scope, authenticate, authorize, counts_for_credentials,
+    Scope, Service, authenticate, authorize, counts_for_credentials, may,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
@@ -27,22 +27,6 @@ pub(crate) struct Caller<'a> {
     acl: Option<ContainerAccess>,
     facts: RequestFacts<'a>,
     now: Timestamp,
-}
-
-/// An action and where, before the operation itself was parsed.
-struct Intent<'a> {
-    action: Action,
-    scope: Scope<'a>,
-}
-
-impl Guarded for Intent<'_> {
-    fn action(&self) -> Action {
-        self.action
-    }
-
-    fn scope(&self) -> Scope<'_> {
-        self.scope
-    }
 }
 
 /// All headers as text. One that is not text would escape the signature, or be no credential where
@@ -117,7 +101,7 @@ impl<'a> Caller<'a> {
     }
 
     fn may(&self, action: Action, scope: Scope<'_>) -> Result<(), ApiError> {
-        self.permit(Intent { action, scope }).map(|_| ())
+        Ok(may(&self.claim, action, scope, self.acl.as_ref(), &self.facts, self.now)?)
     }
 }
 
@@ -125,6 +109,7 @@ fn facts<'a>(asked: &'a Asked<'a>, headers: &'a SignedHeaders<'a>) -> RequestFac
     let head = asked.head;
     let scope = asked.target.scope(&asked.account);
     RequestFacts {
+        service: Service::Blob,
         method: head.method.as_str(),
         raw_path: &head.raw_path,
         raw_query: &head.raw_query,
@@ -132,7 +117,7 @@ fn facts<'a>(asked: &'a Asked<'a>, headers: &'a SignedHeaders<'a>) -> RequestFac
         headers,
         account: &asked.account,
         container: scope.container,
-        blob: scope.blob,
+        object: scope.object,
         path_style: asked.path_style,
         secondary: asked.secondary,
         peer: head.peer.ip(),

@@ -61,12 +61,13 @@ impl Target {
 
     /// The same as the permission rules see it.
     pub fn scope<'a>(&'a self, account: &'a AccountName) -> Scope<'a> {
-        let (container, blob) = match self {
-            Self::Service => (None, None),
-            Self::Container(container) => (Some(container), None),
-            Self::Blob(container, blob) => (Some(container), Some(blob)),
-        };
-        Scope { account, container, blob, snapshot: None, version: None }
+        match self {
+            Self::Service => Scope::account(account),
+            Self::Container(container) => Scope::container(account, container.as_str()),
+            Self::Blob(container, blob) => {
+                Scope::object(account, container.as_str(), blob.as_str())
+            }
+        }
     }
 }
 

@@ -10,10 +10,8 @@ use crate::accounts::Account;
 use crate::error::{AuthError, Failure};
 use crate::mac;
 use crate::request::RequestFacts;
+use crate::service::Service;
 use zaffre_base::{ApiVersion, Timestamp};
-
-/// The letter of the Blob service in `ss`.
-const BLOB_SERVICE: char = 'b';
 
 /// A verified account SAS that is valid now.
 #[derive(Clone, Debug)]
@@ -50,8 +48,8 @@ impl AccountSas {
         Ok(Self { services, resource_types, permissions })
     }
 
-    pub(crate) fn covers_blob_service(&self) -> bool {
-        self.services.contains(BLOB_SERVICE)
+    pub(crate) fn covers(&self, service: Service) -> bool {
+        self.services.contains(service.letter())
     }
 }
 

@@ -26,10 +26,12 @@ fields! {
     Sv "sv", Sr "sr", Ss "ss", Srt "srt", Sp "sp", St "st", Se "se", Si "si", Sip "sip",
     Spr "spr", Ses "ses", Sdd "sdd", Rscc "rscc", Rscd "rscd", Rsce "rsce", Rscl "rscl",
     Rsct "rsct", Sig "sig", Skoid "skoid", Snapshot "snapshot", VersionId "versionid",
+    Tn "tn", Spk "spk", Srk "srk", Epk "epk", Erk "erk",
 }
 
 /// Any of these makes a request a SAS request, so that a damaged token is never taken for no token.
-const MARKS: [Field; 6] = [Field::Sig, Field::Se, Field::Sp, Field::Sr, Field::Ss, Field::Srt];
+const MARKS: [Field; 8] =
+    [Field::Sig, Field::Se, Field::Sp, Field::Si, Field::Sr, Field::Ss, Field::Srt, Field::Tn];
 
 /// The parameters of a token; empty ones count as absent, as they do in its signature.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 //! Must never be bypassed: a parameter counts only if the layout of the token's `sv` has it.
 
 use super::field::{Field, Token};
+use crate::service::Service;
 use zaffre_base::{AccountName, ApiVersion};
 
 /// The lines of a string-to-sign, in order: parameters by name, and two that are no parameters.
@@ -14,8 +15,8 @@ const RESOURCE: &str = "<resource>";
 /// The line of the snapshot or version the token is for.
 const MOMENT: &str = "<moment>";
 
-/// Service SAS, newest first. The oldest has no `sv`.
-const SERVICE: [(Option<ApiVersion>, Layout); 6] = [
+/// Blob SAS, newest first. The oldest has no `sv`.
+const BLOB: [(Option<ApiVersion>, Layout); 6] = [
     (
         Some(ApiVersion::new(2020, 12, 6)),
         Layout("sp st se <resource> si sip spr sv sr <moment> ses rscc rscd rsce rscl rsct"),
@@ -36,6 +37,27 @@ const SERVICE: [(Option<ApiVersion>, Layout); 6] = [
     (None, Layout("sp st se <resource> si")),
 ];
 
+/// Queue SAS, newest first; there is none without `sv`.
+const QUEUE: [(Option<ApiVersion>, Layout); 2] = [
+    (Some(super::V2015_04_05), Layout("sp st se <resource> si sip spr sv")),
+    (None, Layout("sp st se <resource> si sv")),
+];
+
+/// Table SAS, newest first; there is none without `sv`.
+const TABLE: [(Option<ApiVersion>, Layout); 2] = [
+    (Some(super::V2015_04_05), Layout("sp st se <resource> si sip spr sv spk srk epk erk")),
+    (None, Layout("sp st se <resource> si sv spk srk epk erk")),
+];
+
+/// File SAS, newest first; there is none without `sv`.
+const FILE: [(Option<ApiVersion>, Layout); 2] = [
+    (
+        Some(super::V2015_04_05),
+        Layout("sp st se <resource> si sip spr sv rscc rscd rsce rscl rsct"),
+    ),
+    (None, Layout("sp st se <resource> si sv rscc rscd rsce rscl rsct")),
+];
+
 /// Account SAS, newest first; the account's name comes before.
 const ACCOUNT: [(Option<ApiVersion>, Layout); 2] = [
     (Some(ApiVersion::new(2020, 12, 6)), Layout("sp ss srt st se sip spr sv ses")),
@@ -47,8 +69,13 @@ const SERVICE_IN_RESOURCE: ApiVersion = ApiVersion::new(2015, 2, 21);
 
 impl Layout {
     /// The lines of a service SAS; `sv` is absent before 2012-02-12.
-    pub(crate) fn service(sv: Option<ApiVersion>) -> Self {
-        Self::newest(&SERVICE, sv)
+    pub(crate) fn service(service: Service, sv: Option<ApiVersion>) -> Self {
+        match service {
+            Service::Blob => Self::newest(&BLOB, sv),
+            Service::Queue => Self::newest(&QUEUE, sv),
+            Service::Table => Self::newest(&TABLE, sv),
+            Service::File => Self::newest(&FILE, sv),
+        }
     }
 
     /// The lines of an account SAS after the account's name.
@@ -88,15 +115,22 @@ impl Layout {
     }
 }
 
-/// The canonical name of a container, directory or blob.
+/// The canonical name of a container, directory, blob, queue or table.
 pub(crate) fn resource(
+    service: Service,
     sv: Option<ApiVersion>,
     account: &AccountName,
     container: &str,
     path: Option<&str>,
 ) -> String {
-    let service = if sv >= Some(SERVICE_IN_RESOURCE) { "/blob" } else { "" };
-    let mut name = format!("{service}/{account}/{container}");
+    let mut name = String::new();
+    if sv >= Some(SERVICE_IN_RESOURCE) {
+        name.push('/');
+        name.push_str(service.name());
+    }
+    for part in ["/", account.as_str(), "/", container] {
+        name.push_str(part);
+    }
     if let Some(path) = path {
         name.push('/');
         name.push_str(path);

@@ -6,6 +6,7 @@ pub(crate) mod account;
 pub(crate) mod field;
 pub(crate) mod layout;
 pub(crate) mod limits;
+pub(crate) mod resource;
 pub(crate) mod service;
 
 use zaffre_base::ApiVersion;

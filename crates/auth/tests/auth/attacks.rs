@@ -300,7 +300,7 @@ fn signed_resources_hold() {
     };
     let moved = |mut request: Request, target: &str| {
         let other = Request::new("GET", target);
-        (request.container, request.blob) = (other.container, other.blob);
+        (request.container, request.object) = (other.container, other.object);
         request
     };
     let snapshot = ("snapshot", SNAPSHOT);
@@ -322,7 +322,7 @@ fn signed_resources_hold() {
         (moved(sas("/cont/dir/x", "d", &[depth]), "/cont/other/x"), false),
     ] {
         let refused = refusal(&request);
-        assert_eq!(refused.is_none(), allowed, "{:?} {refused:?}", request.blob);
+        assert_eq!(refused.is_none(), allowed, "{:?} {refused:?}", request.object);
     }
 }
 
@@ -339,8 +339,8 @@ fn claims_do_not_stretch() {
     };
     let other = Request::new("GET", "/cont2/y");
     assert_eq!(check(&|_| ()), None);
-    assert_eq!(check(&|op| op.blob.clone_from(&other.blob)), level);
-    assert_eq!(check(&|op| op.blob = None), level);
+    assert_eq!(check(&|op| op.object.clone_from(&other.object)), level);
+    assert_eq!(check(&|op| op.object = None), level);
     assert_eq!(check(&|op| op.container.clone_from(&other.container)), level);
     assert_eq!(check(&|op| op.container = None), level);
     let foreign = zaffre_base::AccountName::parse("other").expect("a name");
@@ -375,17 +375,17 @@ fn narrow_claims_do_not_stretch() {
         assert!(check(&|_| ()));
         assert!(!check(&|op| moment(op, None)));
         assert!(!check(&|op| moment(op, Some("2026-01-02T00:00:00.0000000Z"))));
-        assert!(!check(&|op| op.blob.clone_from(&other.blob)));
+        assert!(!check(&|op| op.object.clone_from(&other.object)));
         assert!(
             !check(&|op| (op.snapshot, op.version) = (op.version.clone(), op.snapshot.clone()))
         );
     }
     let check = |change: &dyn Fn(&mut Op)| check("d", ("sdd", "1"), change);
     assert!(check(&|_| ()));
-    assert!(check(&|op| op.blob.clone_from(&other.blob)));
-    assert!(check(&|op| op.blob.clone_from(&deeper.blob)));
-    assert!(!check(&|op| op.blob.clone_from(&outside.blob)));
-    assert!(!check(&|op| op.blob = None));
+    assert!(check(&|op| op.object.clone_from(&other.object)));
+    assert!(check(&|op| op.object.clone_from(&deeper.object)));
+    assert!(!check(&|op| op.object.clone_from(&outside.object)));
+    assert!(!check(&|op| op.object = None));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use zaffre_auth::{
-    Account, Accounts, Action, AuthError, Authorized, Claim, ContainerAccess, Guarded,
-    RequestFacts, ResponseOverrides, Scope, authenticate, authorize, sign,
+    Account, Accounts, Action, AuthError, Authorized, Claim, ContainerAccess, Extras, Guarded,
+    RequestFacts, ResponseOverrides, Scope, Service, authenticate, authorize, sign,
 };
-use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Secret, Timestamp};
+use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 
 pub(crate) const ACCOUNT: &str = "devstoreaccount1";
 pub(crate) const SNAPSHOT: &str = "2026-01-01T00:00:00.0000000Z";
@@ -31,14 +31,15 @@ pub(crate) fn key() -> Secret<Vec<u8>> {
 
 #[derive(Clone)]
 pub(crate) struct Request {
+    pub(crate) service: Service,
     pub(crate) method: String,
     pub(crate) raw_path: String,
     pub(crate) raw_query: String,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) account: AccountName,
-    pub(crate) container: Option<ContainerName>,
-    pub(crate) blob: Option<BlobName>,
+    pub(crate) container: Option<String>,
+    pub(crate) object: Option<String>,
     pub(crate) path_style: bool,
     pub(crate) secondary: bool,
     pub(crate) peer: IpAddr,
@@ -57,22 +58,29 @@ impl Request {
             names.next();
         }
         let container = names.next().filter(|n| !n.is_empty());
-        let blob = names.next().filter(|n| !n.is_empty());
+        let object = names.next().filter(|n| !n.is_empty());
         Self {
+            service: Service::Blob,
             method: method.to_owned(),
             raw_path: path.to_owned(),
             raw_query: raw_query.to_owned(),
             query: parse_query(raw_query),
             headers: Vec::new(),
             account: AccountName::parse(ACCOUNT).expect("a name"),
-            container: container.map(|n| ContainerName::parse(&decode(n)).expect("a name")),
-            blob: blob.map(|n| BlobName::parse(&decode(n)).expect("a name")),
+            container: container.map(decode),
+            object: object.map(decode),
             path_style,
             secondary,
             peer: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
             secure: true,
             version: ApiVersion::LATEST,
         }
+    }
+
+    /// The same for another service, whose URLs name no object that a credential knows.
+    pub(crate) fn of(self, service: Service) -> Self {
+        let object = self.object.filter(|_| service == Service::Blob);
+        Self { service, object, ..self }
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
@@ -93,14 +101,15 @@ impl Request {
         let headers: Vec<(&str, &str)> =
             self.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         use_facts(&RequestFacts {
+            service: self.service,
             method: &self.method,
             raw_path: &self.raw_path,
             raw_query: &self.raw_query,
             query: &self.query,
             headers: &headers,
             account: &self.account,
-            container: self.container.as_ref(),
-            blob: self.blob.as_ref(),
+            container: self.container.as_deref(),
+            object: self.object.as_deref(),
             path_style: self.path_style,
             secondary: self.secondary,
             peer: self.peer,
@@ -155,10 +164,12 @@ pub(crate) type Admission = Result<(Authorized<Op>, ResponseOverrides), AuthErro
 pub(crate) struct Op {
     pub(crate) action: Action,
     pub(crate) account: AccountName,
-    pub(crate) container: Option<ContainerName>,
-    pub(crate) blob: Option<BlobName>,
+    pub(crate) container: Option<String>,
+    pub(crate) object: Option<String>,
     pub(crate) snapshot: Option<String>,
     pub(crate) version: Option<String>,
+    pub(crate) entity: Option<(String, String)>,
+    pub(crate) extras: Extras,
 }
 
 impl Op {
@@ -170,9 +181,11 @@ impl Op {
             action,
             account: request.account.clone(),
             container: request.container.clone(),
-            blob: request.blob.clone(),
+            object: request.object.clone(),
             snapshot: parameter("snapshot"),
             version: parameter("versionid"),
+            entity: None,
+            extras: Extras::default(),
         }
     }
 }
@@ -185,11 +198,16 @@ impl Guarded for Op {
     fn scope(&self) -> Scope<'_> {
         Scope {
             account: &self.account,
-            container: self.container.as_ref(),
-            blob: self.blob.as_ref(),
+            container: self.container.as_deref(),
+            object: self.object.as_deref(),
             snapshot: self.snapshot.as_deref(),
             version: self.version.as_deref(),
+            entity: self.entity.as_ref().map(|(p, r)| (p.as_str(), r.as_str())),
         }
+    }
+
+    fn extras(&self) -> Extras {
+        self.extras
     }
 }
 

@@ -5,4 +5,5 @@ mod fixture;
 mod known_answers;
 mod matrix;
 mod policies;
+mod queue_table;
 mod random;

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use zaffre_auth::accounts::DEVELOPMENT_KEY;
-use zaffre_auth::{Accounts, RequestFacts, sign};
+use zaffre_auth::{Accounts, RequestFacts, Service, sign};
 use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
@@ -207,18 +207,17 @@ impl Ask<'_> {
         let headers: Vec<(&str, &str)> =
             self.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         let mut segments = path.trim_start_matches('/').splitn(3, '/').skip(1);
-        let container =
-            segments.next().and_then(|name| zaffre_base::ContainerName::parse(name).ok());
-        let blob = segments.next().and_then(|name| zaffre_base::BlobName::parse(name).ok());
+        let (container, object) = (segments.next(), segments.next());
         with(&RequestFacts {
+            service: Service::Blob,
             method: &self.method,
             raw_path: path,
             raw_query: query,
             query: &pairs,
             headers: &headers,
             account: &AccountName::parse(ACCOUNT).expect("a name"),
-            container: container.as_ref(),
-            blob: blob.as_ref(),
+            container,
+            object,
             path_style: true,
             secondary: path.contains("-secondary"),
             peer: [127, 0, 0, 1].into(),

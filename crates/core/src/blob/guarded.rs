@@ -10,23 +10,11 @@ use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_domain::lease::LeaseCommand;
 
 fn in_container(at: &ContainerPath) -> Scope<'_> {
-    Scope {
-        account: &at.account,
-        container: Some(&at.container),
-        blob: None,
-        snapshot: None,
-        version: None,
-    }
+    Scope::container(&at.account, at.container.as_str())
 }
 
 fn on_blob(at: &BlobPath) -> Scope<'_> {
-    Scope {
-        account: &at.account,
-        container: Some(&at.container),
-        blob: Some(&at.blob),
-        snapshot: None,
-        version: None,
-    }
+    Scope::object(&at.account, at.container.as_str(), at.blob.as_str())
 }
 
 macro_rules! guarded {
@@ -65,8 +53,7 @@ impl Guarded for ListContainers {
     }
 
     fn scope(&self) -> Scope<'_> {
-        let account = &self.account;
-        Scope { account, container: None, blob: None, snapshot: None, version: None }
+        Scope::account(&self.account)
     }
 }
 

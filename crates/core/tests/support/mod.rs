@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
 use zaffre_auth::{
-    Accounts, Authorized, Claim, Guarded, RequestFacts, authenticate, authorize, sign,
+    Accounts, Authorized, Claim, Guarded, RequestFacts, Service, authenticate, authorize, sign,
 };
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
 use zaffre_core::blob::op::{
@@ -354,6 +354,7 @@ fn facts(
     query: Vec<(String, String)>,
 ) -> RequestFacts<'static> {
     RequestFacts {
+        service: Service::Blob,
         method: "GET",
         raw_path: "/devstoreaccount1/",
         raw_query: "",
@@ -361,7 +362,7 @@ fn facts(
         headers: Box::leak(headers.into_boxed_slice()),
         account,
         container: None,
-        blob: None,
+        object: None,
         path_style: true,
         secondary: false,
         peer: [127, 0, 0, 1].into(),

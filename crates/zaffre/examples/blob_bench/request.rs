@@ -6,7 +6,7 @@ use crate::report::Result;
 use bytes::Bytes;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, parse_key};
-use zaffre_auth::{RequestFacts, sign};
+use zaffre_auth::{RequestFacts, Service, sign};
 use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 
 const VERSION: &str = "2024-08-04";
@@ -63,6 +63,7 @@ impl Signer {
             .collect();
         let authorization = sign::shared_key(
             &RequestFacts {
+                service: Service::Blob,
                 method,
                 raw_path: &path,
                 raw_query: query,
@@ -70,7 +71,7 @@ impl Signer {
                 headers: &headers,
                 account: &self.account,
                 container: None,
-                blob: None,
+                object: None,
                 path_style: true,
                 secondary: false,
                 peer: [127, 0, 0, 1].into(),
