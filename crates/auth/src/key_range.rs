@@ -1,6 +1,8 @@
 //! The entities that a table SAS reaches: from one key to another, both included.
 //!
-//! Must never order keys in another way than tables do: by their characters' code points.
+//! Must never order keys in another way than tables do: by UTF-16 code units.
+
+use std::cmp::Ordering;
 
 /// One end of a range: a partition key, and a row key in that partition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,20 +22,26 @@ pub struct KeyRange {
     pub end: Option<KeyBound>,
 }
 
+impl KeyBound {
+    /// Where a key lies, seen from this end.
+    fn place(&self, partition: &str, row: &str) -> Ordering {
+        let rows = || self.row.as_deref().map_or(Ordering::Equal, |bound| compare(row, bound));
+        compare(partition, &self.partition).then_with(rows)
+    }
+}
+
+fn compare(one: &str, other: &str) -> Ordering {
+    one.encode_utf16().cmp(other.encode_utf16())
+}
+
 impl KeyRange {
     /// Every entity.
     pub const ALL: &'static Self = &Self { start: None, end: None };
 
     /// Whether an entity lies inside.
     pub fn admits(&self, partition: &str, row: &str) -> bool {
-        let after_start = self.start.as_ref().is_none_or(|bound| {
-            let place = partition.cmp(bound.partition.as_str());
-            place.then_with(|| bound.row.as_deref().map_or(place, |r| row.cmp(r))).is_ge()
-        });
-        let before_end = self.end.as_ref().is_none_or(|bound| {
-            let place = partition.cmp(bound.partition.as_str());
-            place.then_with(|| bound.row.as_deref().map_or(place, |r| row.cmp(r))).is_le()
-        });
+        let after_start = self.start.as_ref().is_none_or(|b| b.place(partition, row).is_ge());
+        let before_end = self.end.as_ref().is_none_or(|b| b.place(partition, row).is_le());
         after_start && before_end
     }
 
@@ -68,7 +76,7 @@ mod tests {
             ("b/m", "d", &["b/m", "c/a", "d/z"], &["b/a", "e/"]),
             ("b", "d/m", &["b/a", "c/z", "d/m"], &["d/n", "a/"]),
             ("c", "b", &[], &["b/", "c/", "bb/"]),
-            ("\u{e000}", "", &["\u{10000}/"], &["\u{d7ff}/"]),
+            ("\u{e000}", "", &["\u{e000}/", "\u{ffff}/"], &["\u{d7ff}/", "\u{10000}/"]),
         ] {
             let range = range(start, end);
             let admits = |key: &str| {
