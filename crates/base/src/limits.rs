@@ -19,6 +19,18 @@ pub const ACCESS_POLICY_ID_CHARS: usize = 64;
 pub const COMMITTED_BLOCKS: usize = 50_000;
 /// Staged blocks of one blob.
 pub const UNCOMMITTED_BLOCKS: u64 = 100_000;
+/// Blocks of one append blob.
+pub const APPEND_BLOCKS: u32 = 50_000;
+/// Bytes in one page of a page blob.
+pub const PAGE_BYTES: u64 = 512;
+/// Largest page blob.
+pub const PAGE_BLOB_BYTES: u64 = 8 * 1024 * 1024 * MIB;
+/// Bytes that one Put Page may write.
+pub const PAGE_WRITE_BYTES: u64 = 4 * MIB;
+/// Ranges in one page of Get Page Ranges.
+pub const PAGE_RANGES: u32 = 10_000;
+/// Largest sequence number of a page blob.
+pub const SEQUENCE_NUMBER: u64 = i64::MAX as u64;
 /// Bytes in a decoded block id.
 pub const BLOCK_ID_BYTES: usize = 64;
 /// Days an uncommitted block lives after the last Put Block.

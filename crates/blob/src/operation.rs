@@ -52,6 +52,12 @@ pub enum Kind {
     LeaseBlob,
     /// Put Blob
     PutBlob,
+    /// Put Blob of type AppendBlob
+    PutAppendBlob,
+    /// Append Block
+    AppendBlock,
+    /// Append Blob Seal
+    SealBlob,
     /// Put Block
     PutBlock,
     /// Put Block List
@@ -87,12 +93,9 @@ pub enum Unserved {
     SetBlobExpiry,
     QueryBlobContents,
     PutPageBlob,
-    PutAppendBlob,
     PutBlobFromUrl,
     PutBlockFromUrl,
-    AppendBlock,
     AppendBlockFromUrl,
-    SealAppendBlob,
     PutPage,
     PutPageFromUrl,
     GetPageRanges,
@@ -123,6 +126,9 @@ impl Kind {
             Self::DeleteBlob => "DeleteBlob",
             Self::LeaseBlob => "LeaseBlob",
             Self::PutBlob => "PutBlob",
+            Self::PutAppendBlob => "PutAppendBlob",
+            Self::AppendBlock => "AppendBlock",
+            Self::SealBlob => "SealBlob",
             Self::PutBlock => "PutBlock",
             Self::PutBlockList => "PutBlockList",
             Self::GetBlockList => "GetBlockList",
@@ -154,6 +160,9 @@ impl Kind {
             Self::LeaseBlob if breaks_lease => Action::BreakBlobLease,
             Self::LeaseBlob => Action::LeaseBlob,
             Self::PutBlob => Action::PutBlob,
+            Self::PutAppendBlob => Action::PutAppendBlob,
+            Self::AppendBlock => Action::AppendBlock,
+            Self::SealBlob => Action::SealAppendBlob,
             Self::PutBlock => Action::PutBlock,
             Self::PutBlockList => Action::PutBlockList,
             Self::GetBlockList => Action::GetBlockList,
@@ -184,6 +193,9 @@ impl Kind {
             | Self::DeleteBlob
             | Self::LeaseBlob
             | Self::PutBlob
+            | Self::PutAppendBlob
+            | Self::AppendBlock
+            | Self::SealBlob
             | Self::PutBlock
             | Self::PutBlockList => true,
             Self::Unserved(unserved) => unserved.is_write(),
@@ -216,12 +228,9 @@ impl Unserved {
             Self::SetBlobExpiry => "SetBlobExpiry",
             Self::QueryBlobContents => "QueryBlobContents",
             Self::PutPageBlob => "PutPageBlob",
-            Self::PutAppendBlob => "PutAppendBlob",
             Self::PutBlobFromUrl => "PutBlobFromURL",
             Self::PutBlockFromUrl => "PutBlockFromURL",
-            Self::AppendBlock => "AppendBlock",
             Self::AppendBlockFromUrl => "AppendBlockFromURL",
-            Self::SealAppendBlob => "SealAppendBlob",
             Self::PutPage => "PutPage",
             Self::PutPageFromUrl => "PutPageFromURL",
             Self::GetPageRanges => "GetPageRanges",
@@ -253,12 +262,9 @@ impl Unserved {
             | Self::SetBlobLegalHold
             | Self::SetBlobExpiry
             | Self::PutPageBlob
-            | Self::PutAppendBlob
             | Self::PutBlobFromUrl
             | Self::PutBlockFromUrl
-            | Self::AppendBlock
             | Self::AppendBlockFromUrl
-            | Self::SealAppendBlob
             | Self::PutPage
             | Self::PutPageFromUrl
             | Self::IncrementalCopyBlob => true,
@@ -307,6 +313,12 @@ pub enum BlobOperation {
     LeaseBlob(op::LeaseBlob),
     /// Put Blob; its content comes with the body.
     PutBlob(Upload<op::PutBlob>),
+    /// Put Blob of a kind that starts without content
+    CreateBlob(op::CreateBlob),
+    /// Append Block; its content comes with the body.
+    AppendBlock(Upload<op::AppendBlock>),
+    /// Append Blob Seal
+    SealBlob(op::SealBlob),
     /// Put Block; its content comes with the body.
     PutBlock(Upload<op::PutBlock>),
     /// Put Block List; its blocks come with the body.

@@ -81,8 +81,8 @@ const TABLE: &[Line] = &[
     (Blob, "", "legalhold", Method::PUT, Kind::Unserved(U::SetBlobLegalHold)),
     (Blob, "", "expiry", Method::PUT, Kind::Unserved(U::SetBlobExpiry)),
     (Blob, "", "query", Method::POST, Kind::Unserved(U::QueryBlobContents)),
-    (Blob, "", "appendblock", Method::PUT, Kind::Unserved(U::AppendBlock)),
-    (Blob, "", "seal", Method::PUT, Kind::Unserved(U::SealAppendBlob)),
+    (Blob, "", "appendblock", Method::PUT, Kind::AppendBlock),
+    (Blob, "", "seal", Method::PUT, Kind::SealBlob),
     (Blob, "", "page", Method::PUT, Kind::Unserved(U::PutPage)),
     (Blob, "", "pagelist", Method::GET, Kind::Unserved(U::GetPageRanges)),
     (Blob, "", "incrementalcopy", Method::PUT, Kind::Unserved(U::IncrementalCopyBlob)),
@@ -131,7 +131,7 @@ fn refine(kind: Kind, fields: &Fields<'_>) -> Result<Kind, ApiError> {
     Ok(match kind {
         Kind::PutBlob => return put_blob(fields, from_url),
         Kind::PutBlock if from_url => Kind::Unserved(U::PutBlockFromUrl),
-        Kind::Unserved(U::AppendBlock) if from_url => Kind::Unserved(U::AppendBlockFromUrl),
+        Kind::AppendBlock if from_url => Kind::Unserved(U::AppendBlockFromUrl),
         Kind::Unserved(U::PutPage) if from_url => Kind::Unserved(U::PutPageFromUrl),
         other => other,
     })
@@ -152,7 +152,7 @@ fn put_blob(fields: &Fields<'_>, from_url: bool) -> Result<Kind, ApiError> {
         None => Err(ApiError::missing_required_header(TYPE)),
         Some(t) if t.eq_ignore_ascii_case("BlockBlob") => Ok(Kind::PutBlob),
         Some(t) if t.eq_ignore_ascii_case("PageBlob") => Ok(Kind::Unserved(U::PutPageBlob)),
-        Some(t) if t.eq_ignore_ascii_case("AppendBlob") => Ok(Kind::Unserved(U::PutAppendBlob)),
+        Some(t) if t.eq_ignore_ascii_case("AppendBlob") => Ok(Kind::PutAppendBlob),
         Some(other) => Err(ApiError::invalid_header_value(TYPE, other)),
     }
 }

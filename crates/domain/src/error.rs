@@ -101,6 +101,30 @@ pub enum Refusal {
         limit: u64,
     },
 
+    // Append blobs
+    /// The blob does not end where the request says.
+    AppendPositionConditionNotMet,
+    /// The blob is, or would become, larger than the request allows.
+    MaxBlobSizeConditionNotMet,
+    /// The blob was sealed: nothing can be added any more.
+    BlobIsSealed,
+    /// The append blob has as many blocks as it can have.
+    AppendedBlockCountExceedsLimit,
+
+    // Page blobs
+    /// The blob's sequence number is not as the request says.
+    SequenceNumberConditionNotMet,
+    /// The sequence number has no successor.
+    SequenceNumberIncrementTooLarge,
+    /// The pages lie outside the blob.
+    InvalidPageRange,
+    /// The snapshot to compare with is not there.
+    PreviousSnapshotNotFound,
+    /// The snapshot to compare with is newer than what is compared with it.
+    PreviousSnapshotCannotBeNewer,
+    /// The blob was written anew since the snapshot to compare with was taken.
+    BlobOverwritten,
+
     // Metadata
     /// A metadata name is not a C# identifier or is given twice, or a value is not plain ASCII.
     InvalidMetadata,

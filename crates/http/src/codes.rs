@@ -53,6 +53,8 @@ codes! {
         "The specified blob does not exist."
     BLOB_OPERATION_NOT_SUPPORTED = CONFLICT "BlobOperationNotSupported":
         "Blob operation is not supported."
+    BLOB_OVERWRITTEN = CONFLICT "BlobOverwritten":
+        "The blob has been recreated since the previous snapshot was taken."
     BLOCK_COUNT_EXCEEDS_LIMIT = CONFLICT "BlockCountExceedsLimit":
         "The uncommitted block count cannot exceed the maximum limit of 100,000 blocks."
     BLOCK_LIST_TOO_LONG = BAD_REQUEST "BlockListTooLong":
@@ -103,6 +105,8 @@ codes! {
         "The page range specified is invalid."
     INVALID_SOURCE_BLOB_TYPE = CONFLICT "InvalidSourceBlobType":
         "The copy source blob type is invalid for this operation."
+    INVALID_VERSION_FOR_PAGE_BLOB_OPERATION = BAD_REQUEST "InvalidVersionForPageBlobOperation":
+        "All operations on page blobs require at least version 2009-09-19."
     LEASE_ALREADY_BROKEN = CONFLICT "LeaseAlreadyBroken":
         "The lease has already been broken and cannot be broken again."
     LEASE_ALREADY_PRESENT = CONFLICT "LeaseAlreadyPresent":
@@ -144,6 +148,11 @@ codes! {
         "There is currently a pending copy operation."
     PUBLIC_ACCESS_NOT_PERMITTED = CONFLICT "PublicAccessNotPermitted":
         "Public access is not permitted on this storage account."
+    PREVIOUS_SNAPSHOT_CANNOT_BE_NEWER = BAD_REQUEST "PreviousSnapshotCannotBeNewer":
+        "The prevsnapshot query parameter value cannot be newer than snapshot query parameter \
+         value."
+    PREVIOUS_SNAPSHOT_NOT_FOUND = CONFLICT "PreviousSnapshotNotFound":
+        "The previous snapshot is not found."
     SEQUENCE_NUMBER_CONDITION_NOT_MET = PRECONDITION_FAILED "SequenceNumberConditionNotMet":
         "The sequence number condition specified was not met."
     SEQUENCE_NUMBER_INCREMENT_TOO_LARGE = CONFLICT "SequenceNumberIncrementTooLarge":

@@ -28,6 +28,10 @@ impl From<Refusal> for ApiError {
                 .detail("UserSpecifiedCrc", base64::encode(&announced))
                 .detail("ServerCalculatedCrc", base64::encode(&computed)),
             Refusal::RequestBodyTooLarge { limit } => Self::request_body_too_large(limit),
+            Refusal::AppendedBlockCountExceedsLimit => error.saying(
+                "The committed block count cannot exceed the maximum limit of 50,000 blocks."
+                    .to_owned(),
+            ),
             Refusal::IncompleteBody => Self::incomplete_body(),
             Refusal::Table(refusal) => table_refusal::describe(error, &refusal),
             _ => error,
@@ -88,7 +92,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::LeaseAlreadyBroken => codes::LEASE_ALREADY_BROKEN,
         Refusal::InvalidBlockList => codes::INVALID_BLOCK_LIST,
         Refusal::InvalidBlobOrBlock => codes::INVALID_BLOB_OR_BLOCK,
-        Refusal::BlockCountExceedsLimit => codes::BLOCK_COUNT_EXCEEDS_LIMIT,
+        Refusal::BlockCountExceedsLimit | Refusal::AppendedBlockCountExceedsLimit => {
+            codes::BLOCK_COUNT_EXCEEDS_LIMIT
+        }
         Refusal::BlockListTooLong => codes::BLOCK_LIST_TOO_LONG,
         Refusal::InvalidRange { .. } => codes::INVALID_RANGE,
         Refusal::Md5Mismatch { .. } => codes::MD5_MISMATCH,
@@ -98,6 +104,15 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::InvalidMarker | Refusal::RangeTooLargeForChecksum { .. } => {
             codes::OUT_OF_RANGE_INPUT
         }
+        Refusal::AppendPositionConditionNotMet => codes::APPEND_POSITION_CONDITION_NOT_MET,
+        Refusal::MaxBlobSizeConditionNotMet => codes::MAX_BLOB_SIZE_CONDITION_NOT_MET,
+        Refusal::BlobIsSealed => codes::BLOB_IS_SEALED,
+        Refusal::SequenceNumberConditionNotMet => codes::SEQUENCE_NUMBER_CONDITION_NOT_MET,
+        Refusal::SequenceNumberIncrementTooLarge => codes::SEQUENCE_NUMBER_INCREMENT_TOO_LARGE,
+        Refusal::InvalidPageRange => codes::INVALID_PAGE_RANGE,
+        Refusal::PreviousSnapshotNotFound => codes::PREVIOUS_SNAPSHOT_NOT_FOUND,
+        Refusal::PreviousSnapshotCannotBeNewer => codes::PREVIOUS_SNAPSHOT_CANNOT_BE_NEWER,
+        Refusal::BlobOverwritten => codes::BLOB_OVERWRITTEN,
         Refusal::InvalidMetadata => codes::INVALID_METADATA,
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,
@@ -114,6 +129,12 @@ mod tests {
         let container = LeaseOn::Container;
         for (refusal, status, code, message) in [
             (Refusal::BlobNotFound, 404, "BlobNotFound", "The specified blob does not exist."),
+            (
+                Refusal::AppendedBlockCountExceedsLimit,
+                409,
+                "BlockCountExceedsLimit",
+                "The committed block count cannot exceed the maximum limit of 50,000 blocks.",
+            ),
             (
                 Refusal::NotModified,
                 304,

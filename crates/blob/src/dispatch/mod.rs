@@ -2,6 +2,7 @@
 //!
 //! Must never have a default arm, and never call core with anything but what `permit` gave.
 
+mod append;
 mod blob;
 mod container;
 
@@ -54,6 +55,9 @@ impl Dispatch<'_> {
             B::DeleteBlob(op) => self.delete_blob(op).await,
             B::LeaseBlob(op) => self.lease_blob(op).await,
             B::PutBlob(upload) => self.put_blob(upload, body).await,
+            B::CreateBlob(op) => self.create_blob(op).await,
+            B::AppendBlock(upload) => self.append_block(upload, body).await,
+            B::SealBlob(op) => self.seal_blob(op).await,
             B::PutBlock(upload) => self.put_block(upload, body).await,
             B::PutBlockList(upload) => self.put_block_list(upload, body).await,
             B::GetBlockList(op) => self.get_block_list(op).await,

@@ -2,6 +2,7 @@
 //!
 //! Must never read a body, look anything up, or check a permission.
 
+pub(crate) mod append;
 pub mod blob;
 mod checksum;
 mod conditions;
@@ -73,6 +74,9 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::DeleteBlob => B::DeleteBlob(blob::delete(fields, blob()?)?),
         Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, (at.fresh)()?)?),
         Kind::PutBlob => B::PutBlob(put::put_blob(fields, blob()?)?),
+        Kind::PutAppendBlob => B::CreateBlob(append::create(fields, blob()?)?),
+        Kind::AppendBlock => B::AppendBlock(append::append_block(fields, blob()?)?),
+        Kind::SealBlob => B::SealBlob(append::seal(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),
         Kind::PutBlockList => B::PutBlockList(put::put_block_list(fields, blob()?)?),
         Kind::GetBlockList => B::GetBlockList(blob::get_block_list(fields, blob()?)?),

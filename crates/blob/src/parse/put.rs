@@ -133,7 +133,7 @@ fn block_id(fields: &Fields<'_>) -> Result<Vec<u8>, ApiError> {
     }
 }
 
-fn framing(fields: &Fields<'_>) -> Result<Framing, ApiError> {
+pub(super) fn framing(fields: &Fields<'_>) -> Result<Framing, ApiError> {
     if !structured(fields)? {
         return Ok(Framing::Plain);
     }
@@ -158,7 +158,10 @@ pub(super) fn structured(fields: &Fields<'_>) -> Result<bool, ApiError> {
 }
 
 /// How much content is announced; `None` when it comes in chunks and ends when it ends.
-fn content_length(fields: &Fields<'_>, framing: Framing) -> Result<Option<u64>, ApiError> {
+pub(super) fn content_length(
+    fields: &Fields<'_>,
+    framing: Framing,
+) -> Result<Option<u64>, ApiError> {
     if let Framing::Structured { content, .. } = framing {
         return Ok(Some(content));
     }

@@ -2,7 +2,8 @@
 
 use crate::fields::Fields;
 use hyper::header::{HeaderName, HeaderValue};
-use zaffre_base::ApiVersion;
+use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName};
+use zaffre_core::blob::op::BlobPath;
 use zaffre_http::RequestHead;
 
 /// Headers of a test's request.
@@ -54,5 +55,14 @@ impl Ask {
 
     pub(crate) fn head(&self) -> &RequestHead {
         &self.head
+    }
+}
+
+/// Where the operations of tests go.
+pub(crate) fn blob_path() -> BlobPath {
+    BlobPath {
+        account: AccountName::parse("acct").expect("a name"),
+        container: ContainerName::parse("abc").expect("a name"),
+        blob: BlobName::parse("b").expect("a name"),
     }
 }

@@ -1,12 +1,12 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
-use super::{STRUCTURED_BODY, lease, metadata, since, written};
+use super::{STRUCTURED_BODY, blob_type, lease, metadata, since, written};
 use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, base64};
-use zaffre_core::blob::reply::{BlobView, GetBlobReply, Written};
+use zaffre_core::blob::reply::{BlobView, GetBlobReply, OfKind, Written};
 use zaffre_domain::blob::HttpProperties;
 use zaffre_http::{ApiError, Reply, ReplyBody};
 
@@ -98,7 +98,8 @@ fn headers(
     overrides: &ResponseOverrides,
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
-    let mut reply = written(reply, view.written, version).with("x-ms-blob-type", "BlockBlob");
+    let mut reply = written(reply, view.written, version).with("x-ms-blob-type", blob_type(view));
+    reply = of_kind(reply, view.of_kind, version);
     reply = lease(metadata(reply, &view.metadata), view.lease, version);
     if version >= since::ACCEPT_RANGES {
         reply = reply.with("accept-ranges", "bytes");
@@ -110,6 +111,21 @@ fn headers(
         reply = reply.with("x-ms-creation-time", view.created.rfc1123());
     }
     content_headers(reply, &view.properties, overrides, version)
+}
+
+/// What only blobs of one kind show.
+fn of_kind(reply: Reply, of_kind: OfKind, version: ApiVersion) -> Reply {
+    match of_kind {
+        OfKind::Block => reply,
+        OfKind::Append { blocks, sealed } => {
+            let reply = reply.with("x-ms-blob-committed-block-count", blocks);
+            let shown = sealed && version >= since::SEALED;
+            reply.with_some("x-ms-blob-sealed", shown.then_some("true"))
+        }
+        OfKind::Page { sequence_number } => {
+            reply.with("x-ms-blob-sequence-number", sequence_number)
+        }
+    }
 }
 
 /// The stored content headers, or what a SAS says instead.
@@ -142,11 +158,13 @@ fn content_headers(
     Ok(reply)
 }
 
+/// Only block blobs have a tier without being given one.
 fn tier(reply: Reply, view: &BlobView) -> Reply {
     match &view.tier {
         Some((tier, set)) => {
             reply.with("x-ms-access-tier", tier).with("x-ms-access-tier-change-time", set.rfc1123())
         }
+        None if view.of_kind != OfKind::Block => reply,
         None => reply.with("x-ms-access-tier", "Hot").with("x-ms-access-tier-inferred", "true"),
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
-use super::{XML, container, lease_duration, lease_state, lease_status, since};
+use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since};
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
 use std::fmt::Write as _;
 use zaffre_base::{ApiVersion, base64};
-use zaffre_core::blob::reply::{BlobPage, BlobView, ContainerPage, ContainerView, ListEntry};
+use zaffre_core::blob::reply::{
+    BlobPage, BlobView, ContainerPage, ContainerView, ListEntry, OfKind,
+};
 use zaffre_domain::blob::Metadata;
 use zaffre_domain::lease::LeaseView;
 use zaffre_http::Reply;
@@ -129,13 +131,21 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     } else {
         xml.element("Content-Length", view.length);
     }
-    xml.element("BlobType", "BlockBlob");
+    if let OfKind::Page { sequence_number } = view.of_kind {
+        xml.element("x-ms-blob-sequence-number", sequence_number);
+    }
+    xml.element("BlobType", blob_type(view));
     if version >= since::TIERS {
         tier(xml, view);
     }
     lease(xml, view.lease, version);
     if version >= since::ENCRYPTION {
         xml.element("ServerEncrypted", "true");
+    }
+    if let OfKind::Append { sealed: true, .. } = view.of_kind
+        && version >= since::SEALED
+    {
+        xml.element("Sealed", "true");
     }
     xml.close("Properties");
     metadata(xml, &view.metadata, frame.metadata);
@@ -173,6 +183,7 @@ fn tier(xml: &mut Writer, view: &BlobView) {
         Some((tier, set)) => {
             xml.element("AccessTier", tier).element("AccessTierChangeTime", set.rfc1123());
         }
+        None if view.of_kind != OfKind::Block => {}
         None => {
             xml.element("AccessTier", "Hot").element("AccessTierInferred", "true");
         }

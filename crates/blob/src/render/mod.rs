@@ -2,6 +2,7 @@
 //!
 //! Must never decide anything but what the requested version shows.
 
+pub mod append;
 pub mod blob;
 pub mod blocks;
 pub mod container;
@@ -10,7 +11,7 @@ mod since;
 pub mod upload;
 
 use zaffre_base::ApiVersion;
-use zaffre_core::blob::reply::Written;
+use zaffre_core::blob::reply::{BlobView, OfKind, Written};
 use zaffre_domain::blob::Metadata;
 use zaffre_domain::lease::LeaseView;
 use zaffre_http::Reply;
@@ -26,6 +27,14 @@ fn written(reply: Reply, written: Written, version: ApiVersion) -> Reply {
         reply.with("etag", written.etag())
     } else {
         reply.with("etag", written.etag().unquoted())
+    }
+}
+
+fn blob_type(view: &BlobView) -> &'static str {
+    match view.of_kind {
+        OfKind::Block => "BlockBlob",
+        OfKind::Append { .. } => "AppendBlob",
+        OfKind::Page { .. } => "PageBlob",
     }
 }
 

@@ -21,5 +21,7 @@ pub(super) const ENCRYPTION_SCOPES: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const HIERARCHY_FLAG: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const REPLICATION_METADATA: ApiVersion = ApiVersion::new(2019, 12, 12);
 pub(super) const VERSIONED_IMMUTABILITY: ApiVersion = ApiVersion::new(2020, 6, 12);
+/// Append blobs can be sealed.
+pub(super) const SEALED: ApiVersion = ApiVersion::new(2019, 12, 12);
 /// Get Blob shows the tier as well.
 pub(super) const TIERS_ON_GET: ApiVersion = ApiVersion::new(2026, 10, 6);

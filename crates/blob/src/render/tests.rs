@@ -2,7 +2,7 @@
 
 use super::listing::Frame;
 use super::testing::check;
-use super::{blob, blocks, container, listing, upload};
+use super::{append, blob, blocks, container, listing, upload};
 use crate::body::Verified;
 use crate::parse::listing::Echo;
 use crate::parse::put::Framing;
@@ -10,8 +10,8 @@ use hyper::StatusCode;
 use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, BlobName, ContainerName, Guid, Stamp, Timestamp};
 use zaffre_core::blob::reply::{
-    BlobPage, BlobView, BlockListReply, BlockView, ContainerPage, ContainerView, GetBlobReply,
-    LeaseOutcome, ListEntry, PutBlobReply, PutBlockReply, Written,
+    AppendReply, BlobPage, BlobView, BlockListReply, BlockView, ContainerPage, ContainerView,
+    GetBlobReply, LeaseOutcome, ListEntry, OfKind, PutBlobReply, PutBlockReply, Written,
 };
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
@@ -56,6 +56,7 @@ fn blob_view(name: &str) -> BlobView {
         metadata: Metadata::from([("MyKey".to_owned(), "v".to_owned())]),
         lease: LeaseView::Available,
         tier: None,
+        of_kind: OfKind::Block,
         committed: true,
     }
 }
@@ -428,4 +429,36 @@ fn listed_blobs_for_old_clients() {
     let reply = listing::blobs(&empty, "abc", &frame);
     let zaffre_http::ReplyBody::Full(body) = reply.body else { panic!("a listing has a body") };
     assert!(String::from_utf8_lossy(&body).contains("<Blobs /><NextMarker />"));
+}
+
+#[test]
+fn appended_blocks() {
+    let reply =
+        AppendReply { written: commit(), offset: 7, blocks: 3, md5: None, crc64: *b"12345678" };
+    let shown = append::appended(&reply, Framing::Plain, NOW);
+    check(
+        &shown,
+        "201
+        etag: \"0x8DF42D2D30BDA87\"
+        last-modified: Sun, 15 Nov 2026 04:42:16 GMT
+        x-ms-blob-append-offset: 7
+        x-ms-blob-committed-block-count: 3
+        x-ms-content-crc64: MTIzNDU2Nzg=
+        x-ms-request-server-encrypted: true",
+    );
+}
+
+#[test]
+fn append_blobs() {
+    let of_kind = OfKind::Append { blocks: 2, sealed: true };
+    let view = BlobView { of_kind, ..blob_view("a") };
+    let shown = blob::properties(&view, &ResponseOverrides::default(), NOW).expect("legal");
+    let header = |name: &str| shown.headers.get(name).and_then(|v| v.to_str().ok());
+    assert_eq!(header("x-ms-blob-type"), Some("AppendBlob"));
+    assert_eq!(header("x-ms-blob-committed-block-count"), Some("2"));
+    assert_eq!(header("x-ms-blob-sealed"), Some("true"));
+    assert_eq!(header("x-ms-access-tier"), None);
+    let sealed = append::sealed(commit(), NOW);
+    let shown = sealed.headers.get("x-ms-blob-sealed").and_then(|v| v.to_str().ok());
+    assert_eq!(shown, Some("true"));
 }

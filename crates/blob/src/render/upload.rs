@@ -10,30 +10,39 @@ use zaffre_http::Reply;
 
 /// Put Blob shows both checksums.
 pub fn blob(reply: &PutBlobReply, framing: Framing, version: ApiVersion) -> Reply {
-    let out = written(created(framing, version), reply.written, version)
+    let out = written(started(framing, version), reply.written, version)
         .with("content-md5", base64::encode(&reply.md5));
     crc64(out, reply.crc64, version)
 }
 
 /// Put Block shows the MD5 if the request gave one, the CRC64 otherwise.
 pub fn block(reply: &PutBlockReply, framing: Framing, version: ApiVersion) -> Reply {
-    let out = created(framing, version);
-    match reply.md5 {
-        Some(md5) => out.with("content-md5", base64::encode(&md5)),
-        None => crc64(out, reply.crc64, version),
+    checksum(started(framing, version), reply.md5, reply.crc64, version)
+}
+
+/// The MD5 if the request gave one, the CRC64 otherwise.
+pub(super) fn checksum(
+    reply: Reply,
+    md5: Option<[u8; 16]>,
+    crc: [u8; 8],
+    version: ApiVersion,
+) -> Reply {
+    match md5 {
+        Some(md5) => reply.with("content-md5", base64::encode(&md5)),
+        None => crc64(reply, crc, version),
     }
 }
 
 /// Put Block List shows the checksum of its XML, by the same rule.
 pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply {
-    let out = written(created(Framing::Plain, version), commit, version);
+    let out = written(started(Framing::Plain, version), commit, version);
     match body {
         Verified::Md5(md5) => out.with("content-md5", base64::encode(&md5)),
         Verified::Crc64(value) => crc64(out, value, version),
     }
 }
 
-fn created(framing: Framing, version: ApiVersion) -> Reply {
+pub(super) fn started(framing: Framing, version: ApiVersion) -> Reply {
     let mut reply = Reply::new(StatusCode::CREATED, version);
     if version >= since::ENCRYPTION {
         reply = reply.with("x-ms-request-server-encrypted", "true");

@@ -102,7 +102,7 @@ fn blobs() {
         ("PUT", "comp=expiry", "SetBlobExpiry"),
         ("POST", "comp=query", "QueryBlobContents"),
         ("PUT", "comp=appendblock", "AppendBlock"),
-        ("PUT", "comp=seal", "SealAppendBlob"),
+        ("PUT", "comp=seal", "SealBlob"),
         ("PUT", "comp=page", "PutPage"),
         ("GET", "comp=pagelist", "GetPageRanges"),
         ("PUT", "comp=incrementalcopy", "IncrementalCopyBlob"),

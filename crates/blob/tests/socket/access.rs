@@ -149,7 +149,7 @@ async fn what_is_not_served_says_so() {
         "PUT /abc/b?comp=snapshot",
         "PUT /abc/b?comp=tier",
         "GET /abc/b?comp=tags",
-        "PUT /abc/b?comp=appendblock",
+        "PUT /abc/b?comp=incrementalcopy",
         "GET /abc/b?snapshot=2026-11-15T00:00:00.0000000Z",
     ] {
         let answer = server.ask(line).send().await;

@@ -5,17 +5,19 @@
 
 use super::Progress;
 use crate::blob::content::{free, manifest};
-use crate::blob::keys::Keys;
-use crate::blob::records::{Content, Intent, Record, Retired, Shape, StagedBlock};
+use crate::blob::records::{Content, Intent, Page, Record, Retired, Shape, StagedBlock};
 use crate::blob::site::Site;
 use crate::service::blocking;
 use crate::{Core, Error};
 use std::collections::HashSet;
 use zaffre_base::{ContentId, Stamp};
-use zaffre_store::{Snapshot, StoreError};
+use zaffre_store::StoreError;
 
 /// Intents looked at by one snapshot.
 const INTENTS: usize = 256;
+
+/// Pages of a block list looked at by one snapshot.
+const PAGES: usize = 16;
 
 /// Frees everything the container's intents name and nobody needs any more.
 pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress, Error> {
@@ -129,36 +131,42 @@ async fn free_content(
     content: Content,
     kept: &HashSet<ContentId>,
 ) -> Result<(), Error> {
-    if let Shape::Blocks { pages } = content.shape {
-        let mut batch = free::Batch::new(core, site);
-        for number in 0..pages {
-            let inside = core.store().meta.snapshot(&site.placement).await?;
-            for block in page_if_there(&inside, site.keys, content.id, number)? {
-                if !kept.contains(&block.id) {
-                    batch.add(block).await?;
-                }
-            }
-        }
-        batch.flush().await?;
-        return free::range(core, site, site.keys.pages(content.id)).await;
+    if matches!(content.shape, Shape::Blocks { .. }) {
+        return free_blocks(core, site, content.id, kept).await;
     }
     let mut batch = free::Batch::new(core, site);
     batch.add(content).await?;
     batch.flush().await
 }
 
-/// The contents a page lists; none if an earlier, interrupted run has deleted the page.
-fn page_if_there(
-    inside: &Snapshot,
-    keys: Keys,
+/// Frees the blocks of a list and then the list: all the pages that are there, because those of an
+/// append blob may have become more since the content was named.
+async fn free_blocks(
+    core: &Core,
+    site: &Site,
     id: ContentId,
-    number: u32,
-) -> Result<Vec<Content>, StoreError> {
-    if inside.get(&keys.page(id, number))?.is_none() {
-        return Ok(Vec::new());
+    kept: &HashSet<ContentId>,
+) -> Result<(), Error> {
+    let range = site.keys.pages(id);
+    let mut start = range.start.clone();
+    loop {
+        let inside = core.store().meta.snapshot(&site.placement).await?;
+        let rows = inside.scan(&start, range.end.as_deref(), PAGES)?;
+        drop(inside);
+        let mut batch = free::Batch::new(core, site);
+        for row in &rows {
+            for block in Page::from_bytes(&row.value)?.blocks {
+                if !kept.contains(&block.content.id) {
+                    batch.add(block.content).await?;
+                }
+            }
+        }
+        batch.flush().await?;
+        match rows.last() {
+            Some(last) if rows.len() == PAGES => start = [last.key.as_slice(), &[0]].concat(),
+            _ => return free::range(core, site, range).await,
+        }
     }
-    let page = manifest::page(inside, keys, id, number)?;
-    Ok(page.blocks.into_iter().map(|block| block.content).collect())
 }
 
 async fn free_staging(

@@ -5,6 +5,7 @@
 use super::records::Head;
 use zaffre_auth::Grants;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::conditions::{Access, Conditions, evaluate};
 use zaffre_domain::lease::{LeaseAccess, admits, admits_missing, holds};
 use zaffre_domain::{LeaseOn, Refusal};
@@ -42,9 +43,26 @@ pub(crate) fn modify(
     Ok(head)
 }
 
-/// Whether the blob may be created or replaced.
+/// Whether a change of a blob that must be there, and of this kind, may go on.
+pub(crate) fn modify_kind(
+    head: Option<Head>,
+    kind: BlobKind,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    of_kind(head.as_ref(), kind)?;
+    modify(head, presented, now)
+}
+
+/// Refuses an operation on a blob of another kind; one that is not there is no such blob.
+pub(crate) fn of_kind(head: Option<&Head>, kind: BlobKind) -> Result<(), Refusal> {
+    head.map_or(Ok(()), |head| head.kind().must_be(kind))
+}
+
+/// Whether the blob may be created or replaced. It keeps its kind for as long as it is there.
 pub(crate) fn replace(
     head: Option<&Head>,
+    kind: BlobKind,
     presented: &Presented,
     grants: Grants,
     version: ApiVersion,
@@ -55,7 +73,7 @@ pub(crate) fn replace(
         let access = Access::CreateOrReplace { holds_lease: false };
         return evaluate(&presented.conditions, None, access);
     };
-    stage(Some(head), presented.lease, grants, version, now)?;
+    may_overwrite(head, kind, presented.lease, grants, now)?;
     let holds_lease = holds(&head.lease, presented.lease, now);
     let access = Access::CreateOrReplace { holds_lease };
     evaluate(&presented.conditions, Some(&head.validators()), access)
@@ -70,9 +88,20 @@ pub(crate) fn stage(
     now: Timestamp,
 ) -> Result<(), Refusal> {
     let Some(head) = head else { return admits_missing(lease, version) };
+    may_overwrite(head, BlobKind::Block, lease, grants, now)
+}
+
+fn may_overwrite(
+    head: &Head,
+    kind: BlobKind,
+    lease: Option<Guid>,
+    grants: Grants,
+    now: Timestamp,
+) -> Result<(), Refusal> {
     if !grants.overwrite {
         return Err(Refusal::UnauthorizedBlobOverwrite);
     }
+    head.kind().must_be(kind)?;
     admits(&head.lease, lease, LeaseAccess::Write, LeaseOn::Blob, now)
 }
 

@@ -1,5 +1,6 @@
 //! Get Block List: committed blocks in their order, staged ones by id.
 
+use super::admit;
 use super::content::manifest;
 use super::keys::Keys;
 use super::op::GetBlockList;
@@ -10,6 +11,7 @@ use crate::service::blocking;
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::Timestamp;
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::lease::{Lease, LeaseAccess, admits};
 use zaffre_domain::{LeaseOn, Refusal};
 use zaffre_store::{Snapshot, StoreError};
@@ -49,6 +51,7 @@ fn list(
         let missing = if deleted { Refusal::ContainerNotFound } else { Refusal::BlobNotFound };
         return Err(missing.into());
     }
+    admit::of_kind(head.as_ref(), BlobKind::Block)?;
     let lease = head.as_ref().map_or_else(Lease::default, |head| head.lease);
     admits(&lease, op.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
     let mut committed = op.committed.then(Vec::new);

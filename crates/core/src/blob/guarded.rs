@@ -1,10 +1,10 @@
 //! What each operation needs permission for, and where.
 
 use super::op::{
-    BlobPath, ContainerPath, CreateContainer, DeleteBlob, DeleteContainer, GetBlob,
-    GetBlobProperties, GetBlockList, GetContainer, GetContainerAcl, LeaseBlob, LeaseContainer,
-    ListBlobs, ListContainers, PutBlob, PutBlock, PutBlockList, SetBlobMetadata, SetBlobProperties,
-    SetContainerAcl, SetContainerMetadata,
+    AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
+    GetBlob, GetBlobProperties, GetBlockList, GetContainer, GetContainerAcl, LeaseBlob,
+    LeaseContainer, ListBlobs, ListContainers, NewBlob, PutBlob, PutBlock, PutBlockList, SealBlob,
+    SetBlobMetadata, SetBlobProperties, SetContainerAcl, SetContainerMetadata,
 };
 use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_domain::lease::LeaseCommand;
@@ -33,8 +33,31 @@ macro_rules! guarded {
 
 guarded!(in_container: CreateContainer, DeleteContainer, GetContainer, SetContainerMetadata,
     GetContainerAcl, SetContainerAcl, ListBlobs);
-guarded!(on_blob: PutBlob, PutBlock, PutBlockList, GetBlob, GetBlobProperties, SetBlobMetadata,
+guarded!(on_blob: AppendBlock, PutBlob, PutBlock, PutBlockList, GetBlob, GetBlobProperties, SetBlobMetadata,
     SetBlobProperties, DeleteBlob);
+
+impl Guarded for CreateBlob {
+    fn action(&self) -> Action {
+        match self.new {
+            NewBlob::Append => Action::PutAppendBlob,
+            NewBlob::Page { .. } => Action::PutPageBlob,
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+}
+
+impl Guarded for SealBlob {
+    fn action(&self) -> Action {
+        Action::SealAppendBlob
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+}
 
 /// Staged blocks are not part of what a container shows to the public.
 impl Guarded for GetBlockList {

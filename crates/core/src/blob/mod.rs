@@ -7,9 +7,11 @@ use futures_core::Stream;
 use std::pin::Pin;
 
 mod admit;
+mod append_block;
 mod blob_properties;
 mod container_properties;
 pub(crate) mod content;
+mod create_blob;
 mod create_container;
 mod delete_blob;
 mod delete_container;
@@ -31,10 +33,12 @@ pub mod reply;
 pub(crate) mod site;
 mod view;
 
+pub use append_block::{append_block, seal_blob};
 pub use blob_properties::{get_blob_properties, set_blob_metadata, set_blob_properties};
 pub use container_properties::{
     container_access, get_container, get_container_acl, set_container_acl, set_container_metadata,
 };
+pub use create_blob::create_blob;
 pub use create_container::create_container;
 pub use delete_blob::delete_blob;
 pub use delete_container::delete_container;

@@ -3,6 +3,8 @@
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
+use zaffre_domain::Refusal;
+use zaffre_domain::blob::append::AppendConditions;
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
@@ -176,6 +178,73 @@ pub struct PutBlob {
     pub context: Context,
 }
 
+/// Put Blob of a kind that starts without content: AppendBlob, or PageBlob of a given size.
+#[derive(Clone, Debug)]
+pub struct CreateBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// What it is to be.
+    pub new: NewBlob,
+    /// Content headers to store.
+    pub properties: HttpProperties,
+    /// Metadata to store.
+    pub metadata: Metadata,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// `x-ms-access-tier` of a page blob, already checked; stored and shown.
+    pub tier: Option<String>,
+    /// Conditions differ by version.
+    pub context: Context,
+}
+
+/// What a blob without content is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NewBlob {
+    /// An append blob.
+    Append,
+    /// A page blob.
+    Page {
+        /// Its size, a multiple of 512.
+        length: u64,
+        /// Its sequence number.
+        sequence_number: u64,
+    },
+}
+
+/// Append Block. The body comes beside it.
+#[derive(Clone, Debug)]
+pub struct AppendBlock {
+    /// Which blob.
+    pub at: BlobPath,
+    /// Length announced by Content-Length, if any.
+    pub length: Option<u64>,
+    /// What the body's checksum must be.
+    pub expect: ExpectedChecksum,
+    /// Where the blob must end, how large it may become.
+    pub append: AppendConditions,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// Sizes differ by version.
+    pub context: Context,
+}
+
+/// Append Blob Seal.
+#[derive(Clone, Debug)]
+pub struct SealBlob {
+    /// Which blob.
+    pub at: BlobPath,
+    /// Where the blob must end.
+    pub append: AppendConditions,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
 /// Put Block. The body comes beside it.
 #[derive(Clone, Debug)]
 pub struct PutBlock {
@@ -323,4 +392,22 @@ pub struct ExpectedChecksum {
     pub md5: Option<[u8; 16]>,
     /// `x-ms-content-crc64`
     pub crc64: Option<[u8; 8]>,
+}
+
+impl ExpectedChecksum {
+    /// Whether a body that hashes so is the one announced.
+    pub(crate) fn check(&self, md5: Option<[u8; 16]>, crc64: [u8; 8]) -> Result<(), Refusal> {
+        match (self.md5, md5) {
+            (Some(announced), Some(computed)) if announced != computed => {
+                return Err(Refusal::Md5Mismatch { announced, computed });
+            }
+            _ => {}
+        }
+        match self.crc64 {
+            Some(announced) if announced != crc64 => {
+                Err(Refusal::Crc64Mismatch { announced, computed: crc64 })
+            }
+            _ => Ok(()),
+        }
+    }
 }

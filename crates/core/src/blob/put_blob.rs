@@ -13,6 +13,7 @@ use super::site::{Site, alive, find};
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::sizes::{check_size, sizes};
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
@@ -69,7 +70,14 @@ impl Put {
         let inside = core.store().meta.snapshot(&site.placement).await?;
         let head = Head::peek(&inside, &self.keys.blob(&self.op.at.blob))?;
         let (version, now) = (self.op.context.version, core.now(&inside));
-        Ok(admit::replace(head.as_ref(), &self.presented, self.grants, version, now)?)
+        Ok(admit::replace(
+            head.as_ref(),
+            BlobKind::Block,
+            &self.presented,
+            self.grants,
+            version,
+            now,
+        )?)
     }
 
     fn check_sums(&self, md5: [u8; 16], crc64: [u8; 8]) -> Result<(), Refusal> {
@@ -98,7 +106,7 @@ impl Put {
         let key = self.keys.blob(name);
         let old = Head::load(tx, &key)?;
         let version = self.op.context.version;
-        admit::replace(old.as_ref(), &self.presented, self.grants, version, now)
+        admit::replace(old.as_ref(), BlobKind::Block, &self.presented, self.grants, version, now)
             .map_err(Abort::Fail)?;
         let staging = Staging::load(tx, &self.keys.staging(name))?;
         rows.write(tx)?;

@@ -38,7 +38,7 @@ pub async fn put_block(
     let md5 = stage.op.expect.md5.is_some();
     let expected = Expected { limit, length: stage.op.length, md5 };
     let received = receive(core, &site, hold, body, expected).await?;
-    if let Err(mismatch) = stage.check_sums(received.md5, received.crc64) {
+    if let Err(mismatch) = stage.op.expect.check(received.md5, received.crc64) {
         received.claim.give_up().await;
         return Err(mismatch.into());
     }
@@ -67,21 +67,6 @@ impl Stage {
         let head = Head::peek(&inside, &self.keys.blob(&self.op.at.blob))?;
         let (version, now) = (self.op.context.version, core.now(&inside));
         Ok(admit::stage(head.as_ref(), self.op.lease, self.grants, version, now)?)
-    }
-
-    fn check_sums(&self, md5: Option<[u8; 16]>, crc64: [u8; 8]) -> Result<(), Refusal> {
-        match (self.op.expect.md5, md5) {
-            (Some(announced), Some(computed)) if announced != computed => {
-                return Err(Refusal::Md5Mismatch { announced, computed });
-            }
-            _ => {}
-        }
-        match self.op.expect.crc64 {
-            Some(announced) if announced != crc64 => {
-                Err(Refusal::Crc64Mismatch { announced, computed: crc64 })
-            }
-            _ => Ok(()),
-        }
     }
 
     fn decide(

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use zaffre_auth::{Authorized, Grants};
 use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
-use zaffre_domain::blob::BlockSource;
 use zaffre_domain::blob::block_list::{Found, check_entries, resolve};
+use zaffre_domain::blob::{BlobKind, BlockSource};
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
 use zaffre_store::{Abort, Snapshot, StoreError, TransactError, Tx};
@@ -166,7 +166,8 @@ impl Commit {
         let name = &self.op.at.blob;
         let head = Head::peek(inside, &keys.blob(name))?;
         let version = self.op.context.version;
-        admit::replace(head.as_ref(), &self.presented, self.grants, version, now)?;
+        let (kind, presented) = (BlobKind::Block, &self.presented);
+        admit::replace(head.as_ref(), kind, presented, self.grants, version, now)?;
         let staging = Staging::peek(inside, &keys.staging(name))?.filter(|s| !s.has_expired(now));
         let committed = self.committed_blocks(inside, keys, head.as_ref())?;
         let mut failed = None;
@@ -234,7 +235,8 @@ impl Commit {
         let key = keys.blob(name);
         let old = Head::load(tx, &key)?;
         let version = self.op.context.version;
-        admit::replace(old.as_ref(), &self.presented, self.grants, version, now).map_err(refuse)?;
+        let (kind, presented) = (BlobKind::Block, &self.presented);
+        admit::replace(old.as_ref(), kind, presented, self.grants, version, now).map_err(refuse)?;
         let staging = Staging::load(tx, &keys.staging(name))?;
         let live = staging.filter(|staging| !staging.has_expired(now));
         if !basis.holds(old.as_ref(), live.as_ref()) {

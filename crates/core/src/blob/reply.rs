@@ -50,6 +50,25 @@ pub struct ContainerPage {
     pub next: Option<String>,
 }
 
+/// What only blobs of one kind have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfKind {
+    /// A block blob.
+    Block,
+    /// An append blob.
+    Append {
+        /// Committed blocks.
+        blocks: u32,
+        /// Whether it was sealed.
+        sealed: bool,
+    },
+    /// A page blob.
+    Page {
+        /// Its sequence number.
+        sequence_number: u64,
+    },
+}
+
 /// A blob as it is.
 #[derive(Clone, Debug)]
 pub struct BlobView {
@@ -69,6 +88,8 @@ pub struct BlobView {
     pub lease: LeaseView,
     /// Explicitly set tier and when it was set; `None` = inferred Hot.
     pub tier: Option<(String, Timestamp)>,
+    /// Its kind, and what only that kind has.
+    pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).
     pub committed: bool,
 }
@@ -108,6 +129,21 @@ pub struct PutBlockReply {
     /// MD5 of the body; only computed when the request announced one.
     pub md5: Option<[u8; 16]>,
     /// CRC64 of the body.
+    pub crc64: [u8; 8],
+}
+
+/// What Append Block answers.
+#[derive(Clone, Copy, Debug)]
+pub struct AppendReply {
+    /// The commit.
+    pub written: Written,
+    /// Where the block went.
+    pub offset: u64,
+    /// Blocks in all.
+    pub blocks: u32,
+    /// MD5 of the block; only computed when the request announced one.
+    pub md5: Option<[u8; 16]>,
+    /// CRC64 of the block.
     pub crc64: [u8; 8],
 }
 

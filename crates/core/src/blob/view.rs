@@ -1,9 +1,10 @@
 //! From stored rows to what is shown.
 
 use super::records::{Container, Head, Staging};
-use super::reply::{BlobView, ContainerView, Written};
+use super::reply::{BlobView, ContainerView, OfKind, Written};
 use zaffre_base::{BlobName, ContainerName, Timestamp};
-use zaffre_domain::blob::{HttpProperties, Metadata};
+use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::lease::{Lease, view};
 
 /// A container as it is at `now`.
@@ -29,6 +30,14 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         metadata: head.metadata.clone(),
         lease: view(&head.lease, now),
         tier: head.tier.as_ref().map(|tier| (tier.name.clone(), tier.since)),
+        of_kind: match head.kind() {
+            BlobKind::Block => OfKind::Block,
+            BlobKind::Append => {
+                let Appendable { blocks, sealed, .. } = head.appendable();
+                OfKind::Append { blocks, sealed }
+            }
+            BlobKind::Page => OfKind::Page { sequence_number: head.sequence_number() },
+        },
         committed: true,
     }
 }
@@ -44,6 +53,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         metadata: Metadata::new(),
         lease: view(&Lease::default(), now),
         tier: None,
+        of_kind: OfKind::Block,
         committed: false,
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Must never hold bytes of a blob: rules see lengths, ids and names only.
 
+pub mod append;
 pub mod block_list;
 pub mod listing;
 pub mod metadata;
 pub mod range;
 pub mod sizes;
 
+use crate::Refusal;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +17,24 @@ use zaffre_base::Timestamp;
 
 /// Metadata: names keep the case they were given; uniqueness ignores it.
 pub type Metadata = BTreeMap<String, String>;
+
+/// What a blob is made of; it keeps its kind for as long as it lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum BlobKind {
+    /// Blocks that are staged and then committed together.
+    Block,
+    /// Blocks that are only ever added at the end.
+    Append,
+    /// Pages of 512 bytes, written in any order.
+    Page,
+}
+
+impl BlobKind {
+    /// Refuses an operation on a blob of another kind.
+    pub fn must_be(self, wanted: Self) -> Result<(), Refusal> {
+        if self == wanted { Ok(()) } else { Err(Refusal::InvalidBlobType) }
+    }
+}
 
 /// Who may read without a credential.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

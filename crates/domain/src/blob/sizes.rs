@@ -36,6 +36,12 @@ pub fn sizes(version: ApiVersion) -> Sizes {
     }
 }
 
+/// The largest Append Block of `version`.
+pub fn append_block(version: ApiVersion) -> u64 {
+    const MIB_100: ApiVersion = ApiVersion::new(2022, 11, 2);
+    if version >= MIB_100 { 100 * MIB } else { 4 * MIB }
+}
+
 /// Refuses a body of more than `limit` bytes.
 pub fn check_size(length: u64, limit: u64) -> Result<(), Refusal> {
     if length > limit { Err(Refusal::RequestBodyTooLarge { limit }) } else { Ok(()) }
@@ -60,6 +66,19 @@ mod tests {
             let want = Sizes { block: block_mib * MIB, put_blob: put_mib * MIB };
             assert_eq!(sizes(version), want, "{version}");
             assert_eq!(sizes(version).blob(), 50_000 * block_mib * MIB, "{version}");
+        }
+    }
+
+    #[test]
+    fn appended_blocks_by_version() {
+        let v = ApiVersion::new;
+        for (version, mib) in [
+            (v(2015, 2, 21), 4),
+            (v(2021, 12, 2), 4),
+            (v(2022, 11, 2), 100),
+            (ApiVersion::LATEST, 100),
+        ] {
+            assert_eq!(append_block(version), mib * MIB, "{version}");
         }
     }
 

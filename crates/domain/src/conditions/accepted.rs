@@ -4,7 +4,7 @@
 
 use super::Conditions;
 
-/// An operation on a container or a block blob that takes a condition or a lease id.
+/// An operation on a container or a blob that takes a condition or a lease id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConditionalOperation {
     /// Get Blob
@@ -31,6 +31,14 @@ pub enum ConditionalOperation {
     SnapshotBlob,
     /// Lease Blob
     LeaseBlob,
+    /// Append Block
+    AppendBlock,
+    /// Append Blob Seal
+    SealBlob,
+    /// Put Page, update or clear
+    PutPage,
+    /// Get Page Ranges, with or without a previous snapshot
+    GetPageRanges,
     /// Create Container
     CreateContainer,
     /// Delete Container
@@ -88,14 +96,19 @@ pub struct Accepted {
 pub fn accepted(operation: ConditionalOperation) -> Accepted {
     use ConditionalOperation as Op;
     match operation {
-        Op::GetBlob | Op::GetBlobProperties | Op::GetBlobMetadata | Op::SnapshotBlob => {
-            Accepted::all(LeaseHeader::Optional)
-        }
+        Op::GetBlob
+        | Op::GetBlobProperties
+        | Op::GetBlobMetadata
+        | Op::SnapshotBlob
+        | Op::GetPageRanges => Accepted::all(LeaseHeader::Optional),
         Op::PutBlob
         | Op::PutBlockList
         | Op::SetBlobMetadata
         | Op::SetBlobProperties
+        | Op::AppendBlock
+        | Op::PutPage
         | Op::DeleteBlob => Accepted::all(LeaseHeader::Required),
+        Op::SealBlob => Accepted { if_tags: false, ..Accepted::all(LeaseHeader::Required) },
         Op::LeaseBlob => Accepted::all(LeaseHeader::Subject),
         Op::GetBlockList => Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Optional) },
         Op::PutBlock => Accepted::none(LeaseHeader::Required),

@@ -4,11 +4,12 @@ use super::{Content, Record, fields};
 use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
-use zaffre_domain::blob::{HttpProperties, Metadata};
+use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::conditions::Validators;
 use zaffre_domain::lease::Lease;
 
-/// The current state of a block blob.
+/// The state of a blob.
 #[derive(Clone, PartialEq, Debug, Encode, Decode)]
 #[cbor(map)]
 pub(crate) struct Head {
@@ -30,6 +31,15 @@ pub(crate) struct Head {
     pub(crate) tier: Option<Tier>,
     #[n(7)]
     kind: Kind,
+    /// Blocks of an append blob.
+    #[n(14)]
+    append_blocks: Option<u32>,
+    /// Whether an append blob was sealed.
+    #[n(15)]
+    sealed: Option<bool>,
+    /// Sequence number of a page blob.
+    #[n(16)]
+    sequence_number: Option<u64>,
 }
 
 /// An access tier that was set by name.
@@ -47,6 +57,10 @@ pub(crate) struct Tier {
 enum Kind {
     #[n(0)]
     Block,
+    #[n(1)]
+    Append,
+    #[n(2)]
+    Page,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
@@ -99,6 +113,11 @@ impl Record for Head {
 impl Head {
     /// A block blob that is new at `written`.
     pub(crate) fn block_blob(written: Stamp, content: Content) -> Self {
+        Self::new(BlobKind::Block, written, content)
+    }
+
+    /// A blob that is new at `written`.
+    pub(crate) fn new(kind: BlobKind, written: Stamp, content: Content) -> Self {
         Self {
             written,
             created: written.time(),
@@ -107,8 +126,48 @@ impl Head {
             metadata: Metadata::new(),
             lease: Lease::default(),
             tier: None,
-            kind: Kind::Block,
+            kind: match kind {
+                BlobKind::Block => Kind::Block,
+                BlobKind::Append => Kind::Append,
+                BlobKind::Page => Kind::Page,
+            },
+            append_blocks: None,
+            sealed: None,
+            sequence_number: None,
         }
+    }
+
+    pub(crate) fn kind(&self) -> BlobKind {
+        match self.kind {
+            Kind::Block => BlobKind::Block,
+            Kind::Append => BlobKind::Append,
+            Kind::Page => BlobKind::Page,
+        }
+    }
+
+    /// What an append blob is like; of another kind this says nothing.
+    pub(crate) fn appendable(&self) -> Appendable {
+        Appendable {
+            length: self.content.length,
+            blocks: self.append_blocks.unwrap_or(0),
+            sealed: self.sealed.unwrap_or(false),
+        }
+    }
+
+    pub(crate) fn set_append_blocks(&mut self, blocks: u32) {
+        self.append_blocks = Some(blocks);
+    }
+
+    pub(crate) fn seal(&mut self) {
+        self.sealed = Some(true);
+    }
+
+    pub(crate) fn sequence_number(&self) -> u64 {
+        self.sequence_number.unwrap_or(0)
+    }
+
+    pub(crate) fn set_sequence_number(&mut self, number: u64) {
+        self.sequence_number = Some(number);
     }
 
     pub(crate) fn properties(&self) -> HttpProperties {

@@ -1,10 +1,15 @@
-//! Pages of a committed block list. Written once, before the commit that makes them count.
+//! Pages of a committed block list: of a block blob written once, before the commit that makes them
+//! count; of an append blob added to, where no reader of what was there before looks.
 
 use super::{Content, Record};
 use minicbor::{Decode, Encode};
 
 /// Blocks in every page but the last. A block takes at most 102 bytes, so a page fits a value.
 pub(crate) const BLOCKS_PER_PAGE: usize = 512;
+
+/// Blocks in every page but the last of an append blob. Each append rewrites the last page, so that
+/// it is small.
+pub(crate) const APPENDED_PER_PAGE: u32 = 64;
 
 /// One page of a block list.
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]

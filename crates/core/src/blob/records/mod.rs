@@ -12,5 +12,5 @@ pub(crate) use container::Container;
 pub(crate) use content::{Content, Shape};
 pub(crate) use head::{Head, Tier};
 pub(crate) use intent::{Intent, Retired};
-pub(crate) use manifest::{BLOCKS_PER_PAGE, Block, Page};
+pub(crate) use manifest::{APPENDED_PER_PAGE, BLOCKS_PER_PAGE, Block, Page};
 pub(crate) use staging::{StagedBlock, Staging};

@@ -1,0 +1,84 @@
+//! Put Blob of the kinds that start without content: append blobs, and page blobs full of zeros.
+
+use super::admit::{self, Presented};
+use super::op::{CreateBlob, NewBlob};
+use super::records::{Content, Head, Record, Shape, Staging, Tier};
+use super::replace::{LeftOver, retire};
+use super::reply::Written;
+use super::site::{alive, find};
+use crate::service::fresh_id;
+use crate::{Core, Error};
+use zaffre_auth::{Authorized, Grants};
+use zaffre_base::ContentId;
+use zaffre_domain::Refusal;
+use zaffre_domain::blob::BlobKind;
+use zaffre_domain::conditions::{Access, check_combination};
+use zaffre_domain::lease::after_write;
+use zaffre_store::{Abort, Tx};
+
+/// Creates an append blob or a page blob, in place of what was there.
+pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Written, Error> {
+    let (op, grants) = op.into_parts();
+    check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
+    let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
+    let keys = site.keys;
+    let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
+    let create = Create { op, presented, grants, id: fresh_id(&core.store().clock)? };
+    let body = move |tx: &mut Tx<'_>| {
+        alive(tx, keys)?;
+        create.decide(tx, keys)
+    };
+    core.commit(&site, body).await
+}
+
+struct Create {
+    op: CreateBlob,
+    presented: Presented,
+    grants: Grants,
+    /// Names what will be written into the blob.
+    id: ContentId,
+}
+
+impl Create {
+    fn decide(
+        &self,
+        tx: &mut Tx<'_>,
+        keys: super::keys::Keys,
+    ) -> Result<(Written, LeftOver), Abort<Refusal>> {
+        let (stamp, now) = (tx.stamp(), tx.stamp().time());
+        let name = &self.op.at.blob;
+        let key = keys.blob(name);
+        let old = Head::load(tx, &key)?;
+        let (version, mut head) = (self.op.context.version, self.empty(stamp));
+        admit::replace(old.as_ref(), head.kind(), &self.presented, self.grants, version, now)
+            .map_err(Abort::Fail)?;
+        let staging = Staging::load(tx, &keys.staging(name))?;
+        if let Some(old) = &old {
+            head.created = old.created;
+            head.lease = after_write(old.lease, now);
+        }
+        head.set_properties(self.op.properties.clone());
+        head.metadata = self.op.metadata.clone();
+        head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
+        head.store(tx, &key)?;
+        let replaced = old.map(|old| old.content);
+        let left = retire(tx, keys, name, replaced, staging.as_ref(), None)?;
+        Ok((Written { stamp }, left))
+    }
+
+    fn empty(&self, stamp: zaffre_base::Stamp) -> Head {
+        match self.op.new {
+            NewBlob::Append => {
+                let shape = Shape::Blocks { pages: 0 };
+                let content = Content { id: self.id, length: 0, shape };
+                Head::new(BlobKind::Append, stamp, content)
+            }
+            NewBlob::Page { length, sequence_number } => {
+                let content = Content { id: self.id, length, shape: Shape::Empty };
+                let mut head = Head::new(BlobKind::Page, stamp, content);
+                head.set_sequence_number(sequence_number);
+                head
+            }
+        }
+    }
+}
