@@ -5,9 +5,9 @@ use crate::head;
 use zaffre_base::Guid;
 use zaffre_blob::operation::{BlobOperation, Kind};
 use zaffre_blob::parse::{self, At};
-use zaffre_blob::request::Asked;
+use zaffre_blob::request::{Asked, Place};
 use zaffre_blob::route::route;
-use zaffre_http::RequestHead;
+use zaffre_http::{RequestHead, versions};
 
 /// The target.
 pub fn run(input: &[u8]) {
@@ -19,7 +19,9 @@ pub fn run(input: &[u8]) {
 fn outcome(head: &RequestHead) -> Result<String, &'static str> {
     let length = head.headers.get("content-length");
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
-    let asked = Asked::read(head, length, false).map_err(|error| error.code)?;
+    let place = Place::read(head, false).map_err(|error| error.code)?;
+    let version = versions::effective(head).map_err(|error| error.code)?;
+    let asked = Asked::read(head, length, place, version).map_err(|error| error.code)?;
     let kind = route(&asked.target, &asked.fields).map_err(|error| error.code)?;
     let at = At { account: &asked.account, target: &asked.target, fresh: &|| Ok(Guid(7)) };
     let operation = parse::operation(kind, at, &asked.fields).map_err(|error| error.code)?;

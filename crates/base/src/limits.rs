@@ -79,3 +79,19 @@ pub const SELECT_NAMES: usize = 255;
 pub const FILTER_DEPTH: usize = 64;
 /// Key ranges that one query may read; a filter with more reads what lies between them too.
 pub const QUERY_RANGES: usize = 128;
+/// Days a retention policy may keep something.
+pub const RETENTION_DAYS: core::ops::RangeInclusive<u16> = 1..=365;
+/// CORS rules of one service.
+pub const CORS_RULES: usize = 5;
+/// Bytes of all texts of a service's CORS rules, tags left out.
+pub const CORS_BYTES: usize = 2 * 1024;
+/// Origins of one CORS rule.
+pub const CORS_ORIGINS: usize = 64;
+/// Full names in a list of headers of one CORS rule.
+pub const CORS_LITERAL_HEADERS: usize = 64;
+/// Prefixes in a list of headers of one CORS rule.
+pub const CORS_PREFIXED_HEADERS: usize = 2;
+/// Characters in an origin or header of a CORS rule.
+pub const CORS_TEXT_CHARS: usize = 256;
+/// Characters in the name of a page that a static website falls back to.
+pub const WEBSITE_PATH_CHARS: usize = 255;

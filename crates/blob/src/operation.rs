@@ -8,6 +8,9 @@ use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
 use zaffre_auth::action::Action;
 use zaffre_core::blob::op;
+use zaffre_core::service_properties::{
+    GetServiceProperties, GetServiceStats, SetServiceProperties,
+};
 
 /// Which operation a request asks for; all of the REST API, served or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -16,6 +19,12 @@ pub enum Kind {
     ListContainers,
     /// Get Account Information
     GetAccountInfo,
+    /// Get Service Properties
+    GetServiceProperties,
+    /// Set Service Properties
+    SetServiceProperties,
+    /// Get Service Stats
+    GetServiceStats,
     /// Preflight (OPTIONS)
     Preflight,
     /// Create Container
@@ -72,9 +81,6 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[expect(missing_docs, reason = "the variants are the operations' own names")]
 pub enum Unserved {
-    GetServiceProperties,
-    SetServiceProperties,
-    GetServiceStats,
     GetUserDelegationKey,
     FindBlobsByTags,
     Batch,
@@ -108,6 +114,9 @@ impl Kind {
         match self {
             Self::ListContainers => "ListContainers",
             Self::GetAccountInfo => "GetAccountInfo",
+            Self::GetServiceProperties => "GetServiceProperties",
+            Self::SetServiceProperties => "SetServiceProperties",
+            Self::GetServiceStats => "GetServiceStats",
             Self::Preflight => "Preflight",
             Self::CreateContainer => "CreateContainer",
             Self::GetContainerProperties => "GetContainerProperties",
@@ -143,6 +152,9 @@ impl Kind {
             Self::Preflight | Self::Unserved(_) => return None,
             Self::ListContainers => Action::ListContainers,
             Self::GetAccountInfo => Action::GetAccountInfo,
+            Self::GetServiceProperties => Action::GetServiceProperties,
+            Self::SetServiceProperties => Action::SetServiceProperties,
+            Self::GetServiceStats => Action::GetServiceStats,
             Self::CreateContainer => Action::CreateContainer,
             Self::GetContainerProperties | Self::GetContainerMetadata => Action::GetContainer,
             Self::SetContainerMetadata => Action::SetContainerMetadata,
@@ -174,6 +186,8 @@ impl Kind {
         match self {
             Self::ListContainers
             | Self::GetAccountInfo
+            | Self::GetServiceProperties
+            | Self::GetServiceStats
             | Self::Preflight
             | Self::GetContainerProperties
             | Self::GetContainerMetadata
@@ -183,7 +197,8 @@ impl Kind {
             | Self::GetBlobProperties
             | Self::GetBlobMetadata
             | Self::GetBlockList => false,
-            Self::CreateContainer
+            Self::SetServiceProperties
+            | Self::CreateContainer
             | Self::SetContainerMetadata
             | Self::SetContainerAcl
             | Self::DeleteContainer
@@ -207,9 +222,6 @@ impl Unserved {
     /// The operation's name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::GetServiceProperties => "GetServiceProperties",
-            Self::SetServiceProperties => "SetServiceProperties",
-            Self::GetServiceStats => "GetServiceStats",
             Self::GetUserDelegationKey => "GetUserDelegationKey",
             Self::FindBlobsByTags => "FindBlobsByTags",
             Self::Batch => "Batch",
@@ -240,15 +252,12 @@ impl Unserved {
 
     fn is_write(self) -> bool {
         match self {
-            Self::GetServiceProperties
-            | Self::GetServiceStats
-            | Self::GetUserDelegationKey
+            Self::GetUserDelegationKey
             | Self::FindBlobsByTags
             | Self::GetBlobTags
             | Self::QueryBlobContents
             | Self::GetPageRanges => false,
-            Self::SetServiceProperties
-            | Self::Batch
+            Self::Batch
             | Self::RestoreContainer
             | Self::UndeleteBlob
             | Self::SnapshotBlob
@@ -279,6 +288,12 @@ pub enum BlobOperation {
     ListContainers(ContainerListing),
     /// Get Account Information
     GetAccountInfo(GetAccountInfo),
+    /// Get Service Properties
+    GetServiceProperties(GetServiceProperties),
+    /// Set Service Properties; what changes comes with the body.
+    SetServiceProperties(SetServiceProperties),
+    /// Get Service Stats
+    GetServiceStats(GetServiceStats),
     /// Create Container
     CreateContainer(op::CreateContainer),
     /// Get Container Properties

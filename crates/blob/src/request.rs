@@ -6,7 +6,28 @@ use crate::fields::Fields;
 use crate::target::Target;
 use zaffre_auth::{AuthError, Hidden, Scope};
 use zaffre_base::{AccountName, ApiVersion};
-use zaffre_http::{ApiError, RequestHead, address, versions};
+use zaffre_http::{ApiError, RequestHead, address};
+
+/// Where a request goes, before anything else of it is looked at.
+pub struct Place {
+    /// The account.
+    pub account: AccountName,
+    secondary: bool,
+    path_style: bool,
+    path: String,
+}
+
+impl Place {
+    /// Takes host and path apart.
+    pub fn read(head: &RequestHead, always_path_style: bool) -> Result<Self, ApiError> {
+        let address = address::parse(&head.host, &head.raw_path, always_path_style)?;
+        // A name that no account can have is an account that is not there.
+        let account = AccountName::parse(&address.account)
+            .map_err(|_| AuthError::ResourceNotFound(Hidden::UnknownAccount))?;
+        let address::Address { secondary, path_style, path, .. } = address;
+        Ok(Self { account, secondary, path_style, path })
+    }
+}
 
 /// What is asked, where, and in which version to answer.
 pub struct Asked<'a> {
@@ -27,20 +48,16 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Takes the head apart.
+    /// Takes the head of a request to `place` apart, which is answered in `version`.
     pub fn read(
         head: &'a RequestHead,
         content_length: Option<u64>,
-        always_path_style: bool,
+        place: Place,
+        version: ApiVersion,
     ) -> Result<Self, ApiError> {
-        let address = address::parse(&head.host, &head.raw_path, always_path_style)?;
-        // A name that no account can have is an account that is not there.
-        let account = AccountName::parse(&address.account)
-            .map_err(|_| AuthError::ResourceNotFound(Hidden::UnknownAccount))?;
-        let version = versions::effective(head)?;
+        let Place { account, secondary, path_style, path } = place;
         let fields = Fields::new(head, content_length, version)?;
-        let target = Target::parse(&address.path, fields.query("restype"))?;
-        let (secondary, path_style) = (address.secondary, address.path_style);
+        let target = Target::parse(&path, fields.query("restype"))?;
         Ok(Self { head, account, target, secondary, path_style, version, fields })
     }
 
@@ -70,6 +87,10 @@ impl<'a> Asked<'a> {
 mod tests {
     use super::*;
 
+    fn read(head: &RequestHead) -> Result<Asked<'_>, ApiError> {
+        Asked::read(head, None, Place::read(head, false)?, ApiVersion::LATEST)
+    }
+
     #[test]
     fn endpoints() {
         for (host, path, secure, want) in [
@@ -81,8 +102,7 @@ mod tests {
             let mut head = RequestHead::sample("GET", path);
             host.clone_into(&mut head.host);
             head.secure = secure;
-            let asked = Asked::read(&head, None, false).expect("a good URL");
-            assert_eq!(asked.endpoint(), want);
+            assert_eq!(read(&head).expect("a good URL").endpoint(), want);
         }
     }
 
@@ -96,7 +116,7 @@ mod tests {
             ("/acct/abc/b?snapshot=1&SNAPSHOT=2", "InvalidQueryParameterValue"),
         ] {
             let head = RequestHead::sample("GET", path);
-            let error = Asked::read(&head, None, false).map(|_| ()).map_err(|e| e.code);
+            let error = read(&head).map(|_| ()).map_err(|e| e.code);
             assert_eq!(error, Err(want), "{path}");
         }
     }

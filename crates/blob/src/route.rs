@@ -27,9 +27,9 @@ const TABLE: &[Line] = &[
     (Service, "", "list", Method::GET, Kind::ListContainers),
     (Service, "", "blobs", Method::GET, Kind::Unserved(U::FindBlobsByTags)),
     (Service, "", "batch", Method::POST, Kind::Unserved(U::Batch)),
-    (Service, "service", "properties", Method::GET, Kind::Unserved(U::GetServiceProperties)),
-    (Service, "service", "properties", Method::PUT, Kind::Unserved(U::SetServiceProperties)),
-    (Service, "service", "stats", Method::GET, Kind::Unserved(U::GetServiceStats)),
+    (Service, "service", "properties", Method::GET, Kind::GetServiceProperties),
+    (Service, "service", "properties", Method::PUT, Kind::SetServiceProperties),
+    (Service, "service", "stats", Method::GET, Kind::GetServiceStats),
     (
         Service,
         "service",

@@ -4,13 +4,19 @@
 
 use crate::authorize::{Caller, signed_headers};
 use crate::dispatch::Dispatch;
+use crate::failure;
 use crate::operation::Kind;
 use crate::parse::{self, At};
-use crate::request::Asked;
+use crate::request::{Asked, Place};
 use crate::route::route;
-use zaffre_base::Guid;
+use hyper::Method;
+use std::sync::Arc;
+use zaffre_auth::Accounts;
+use zaffre_base::{AccountName, ApiVersion, Guid};
 use zaffre_core::Core;
-use zaffre_http::{AccountsHandle, ApiError, Reply, Request, Service, cors};
+use zaffre_domain::service::ServiceProperties;
+use zaffre_http::cors::{self, CrossOrigin};
+use zaffre_http::{AccountsHandle, ApiError, Reply, Request, Service, versions};
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,10 +34,12 @@ pub struct BlobService {
 }
 
 /// What the log says about a request once it is answered.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Noted {
     operation: Option<&'static str>,
     credential: Option<&'static str>,
+    version: Option<ApiVersion>,
+    properties: Option<Arc<ServiceProperties>>,
 }
 
 impl BlobService {
@@ -42,14 +50,21 @@ impl BlobService {
 
     async fn answer(&self, request: Request, noted: &mut Noted) -> Result<Reply, ApiError> {
         let Request { head, content_length, body } = request;
-        let asked = Asked::read(&head, content_length, self.options.always_path_style)?;
+        let place = Place::read(&head, self.options.always_path_style)?;
+        let accounts = self.accounts.current();
+        let properties = self.properties(&accounts, &place.account).await?;
+        let version = versions::effective_or(&head, properties.default_version)?;
+        noted.version = Some(version);
+        let properties = noted.properties.insert(properties);
+        // A preflight is about the service, whatever path it names.
+        if head.method == Method::OPTIONS {
+            noted.operation = Some(Kind::Preflight.name());
+            return cors::preflight(&properties.cors, &head, version);
+        }
+        let asked = Asked::read(&head, content_length, place, version)?;
         let kind = route(&asked.target, &asked.fields)?;
         noted.operation = Some(kind.name());
-        if kind == Kind::Preflight {
-            return Err(cors::preflight(&head));
-        }
         let headers = signed_headers(&head)?;
-        let accounts = self.accounts.current();
         let caller = Caller::identify(&asked, &headers, &accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
         caller.check(kind, &asked)?;
@@ -57,6 +72,20 @@ impl BlobService {
         let operation = parse::operation(kind, at, &asked.fields)?;
         let dispatch = Dispatch { core: &self.core, caller: &caller, asked: &asked };
         dispatch.perform(operation, body).await
+    }
+
+    /// What the account's owner has chosen; an account that is not there has chosen nothing, and is
+    /// refused when its credential is looked at.
+    async fn properties(
+        &self,
+        accounts: &Accounts,
+        account: &AccountName,
+    ) -> Result<Arc<ServiceProperties>, ApiError> {
+        if accounts.get(account).is_none() {
+            return Ok(Arc::default());
+        }
+        let found = self.core.service_properties(account, zaffre_auth::Service::Blob).await;
+        found.map_err(|error| failure::api_error(&error))
     }
 }
 
@@ -68,10 +97,17 @@ impl Service for BlobService {
     async fn call(&self, request: Request) -> Result<Reply, ApiError> {
         let clock = &self.core.store().clock;
         let (id, started) = (request.head.id, clock.now());
+        let origin = CrossOrigin::of(&request.head);
         let mut noted = Noted::default();
-        let result = self.answer(request, &mut noted).await;
+        let mut result = self.answer(request, &mut noted).await;
         let ms = clock.now().since(started).as_millis();
-        let Noted { operation, credential } = noted;
+        let Noted { operation, credential, version, properties } = noted;
+        if let Err(error) = &mut result {
+            error.version = version;
+        }
+        if let Some(properties) = properties {
+            origin.mark(&properties.cors, &mut result);
+        }
         let (status, code) = match &result {
             Ok(reply) => (reply.status.as_u16(), None),
             Err(error) => (error.status.as_u16(), Some(error.code)),

@@ -8,6 +8,7 @@ mod directory;
 mod error;
 mod records;
 mod service;
+pub mod service_properties;
 
 pub use error::Error;
 pub use service::{Core, CoreOptions, Layout};

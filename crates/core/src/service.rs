@@ -6,6 +6,7 @@ use crate::Error;
 use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
+use crate::service_properties::Cache;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ struct Inner {
     store: Store,
     options: CoreOptions,
     pending: Pending,
+    properties: Cache,
 }
 
 /// What an operator may choose.
@@ -79,7 +81,12 @@ impl Core {
         layout.piece_bytes = layout.piece_bytes.clamp(1, largest);
         layout.inline_bytes = layout.inline_bytes.min(limits::VALUE_BYTES / 2);
         layout.pieces_per_commit = layout.pieces_per_commit.clamp(1, limits::WRITES / 2);
-        Self(Arc::new(Inner { store, options, pending: Pending::default() }))
+        Self(Arc::new(Inner {
+            store,
+            options,
+            pending: Pending::default(),
+            properties: Cache::default(),
+        }))
     }
 
     /// The store beneath.
@@ -94,6 +101,10 @@ impl Core {
 
     pub(crate) fn pending(&self) -> &Pending {
         &self.0.pending
+    }
+
+    pub(crate) fn properties(&self) -> &Cache {
+        &self.0.properties
     }
 
     /// The instant a read happens: never before what it sees was committed.

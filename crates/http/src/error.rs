@@ -6,6 +6,7 @@
 use crate::codes::{self, Code};
 use crate::message::BodyError;
 use hyper::StatusCode;
+use zaffre_base::ApiVersion;
 use zaffre_base::names::NameError;
 
 /// An error on its way to the client.
@@ -23,6 +24,8 @@ pub struct ApiError {
     pub headers: Vec<(&'static str, String)>,
     /// Authentication failures carry another Server header and no `x-ms-version`.
     pub authentication: bool,
+    /// The version of the answer where the request alone does not tell it.
+    pub version: Option<ApiVersion>,
 }
 
 impl From<Code> for ApiError {
@@ -34,6 +37,7 @@ impl From<Code> for ApiError {
             details: Vec::new(),
             headers: Vec::new(),
             authentication: false,
+            version: None,
         }
     }
 }

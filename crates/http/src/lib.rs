@@ -16,6 +16,7 @@ pub mod multipart;
 pub mod percent;
 mod refusal;
 pub mod server;
+pub mod service_properties;
 pub mod table_codes;
 mod table_refusal;
 pub mod tls;

@@ -17,12 +17,20 @@ const SIGNATURE: &str = "sig";
 
 /// The version to answer in. Which source wins is decided by `zaffre_auth`.
 pub fn effective(head: &RequestHead) -> Result<ApiVersion, ApiError> {
+    effective_or(head, None)
+}
+
+/// The same, where the account has chosen a version for requests that name none.
+pub fn effective_or(
+    head: &RequestHead,
+    default: Option<ApiVersion>,
+) -> Result<ApiVersion, ApiError> {
     let by_header = head.headers.contains_key(AUTHORIZATION);
     let header = headers::single(&head.headers, HEADER)?;
     let sv = head.parameter(SIGNED).filter(|_| !by_header);
     let named = effective_version(header, head.parameter(PARAMETER), sv)?;
     let has_credential = by_header || head.parameter(SIGNATURE).is_some();
-    Ok(named.unwrap_or_else(|| default_version(has_credential)))
+    Ok(named.or(default).unwrap_or_else(|| default_version(has_credential)))
 }
 
 impl From<VersionError> for ApiError {

@@ -5,6 +5,7 @@
 mod append;
 mod blob;
 mod container;
+mod service;
 
 use crate::authorize::Caller;
 use crate::failure;
@@ -37,6 +38,9 @@ impl Dispatch<'_> {
                 self.caller.permit(op)?;
                 Ok(render::container::account(self.asked.version))
             }
+            B::GetServiceProperties(op) => self.get_service_properties(op).await,
+            B::SetServiceProperties(op) => self.set_service_properties(op, body).await,
+            B::GetServiceStats(op) => self.get_service_stats(op),
             B::ListContainers(listing) => self.list_containers(listing).await,
             B::CreateContainer(op) => self.create_container(op).await,
             B::GetContainerProperties(op) => self.get_container_properties(op).await,

@@ -11,6 +11,7 @@ pub(crate) mod lease;
 pub mod listing;
 mod properties;
 pub mod put;
+mod service;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -44,6 +45,9 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::Preflight => return Err(codes::CORS_PREFLIGHT_FAILURE.into()),
         Kind::Unserved(unserved) => B::Unserved(unserved),
         Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),
+        Kind::GetServiceProperties => B::GetServiceProperties(service::get(at.account)),
+        Kind::SetServiceProperties => B::SetServiceProperties(service::set(at.account)),
+        Kind::GetServiceStats => B::GetServiceStats(service::stats(at.account)),
         Kind::ListContainers => B::ListContainers(listing::containers(fields, at.account)?),
         Kind::CreateContainer => B::CreateContainer(container::create(fields, container()?)?),
         Kind::GetContainerProperties => {

@@ -84,6 +84,11 @@ impl Ask<'_> {
         self
     }
 
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(sent, _)| !sent.eq_ignore_ascii_case(name));
+        self
+    }
+
     pub(crate) fn body(mut self, body: impl AsRef<[u8]>) -> Self {
         self.body = body.as_ref().to_vec();
         self

@@ -5,3 +5,4 @@ mod blobs;
 mod client;
 mod containers;
 mod matrix;
+mod service;

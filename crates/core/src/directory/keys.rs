@@ -8,10 +8,12 @@
 //! a/account        f·C·K(name)    what has this name: incarnation, properties
 //! a/account        f·H·K(name)    name held after a deletion
 //! a/account        f·G·stamp      intent: purge what was deleted
+//! a/account        s·P            properties of the service with the letter s
 //! p/account/name   i·0            guard: present = deleted
 //! ```
 //! `f` and `p` name the family: `b` and `c` containers, `q` and `q` queues, `t` and `t` tables.
 
+use zaffre_auth::Service;
 use zaffre_base::key::{push_name, push_prefix, split_name, successor};
 use zaffre_base::{AccountName, Incarnation, Stamp};
 use zaffre_store::Placement;
@@ -55,6 +57,13 @@ pub(crate) fn account_of(key: &[u8]) -> Option<AccountName> {
 /// The placement of an account's directory.
 pub(crate) fn directory(account: &AccountName) -> Placement {
     Placement::new([b"a/", account.as_str().as_bytes()].concat())
+}
+
+/// The row of a service's properties.
+pub(crate) fn service_properties(service: Service) -> Vec<u8> {
+    let mut key = service.letter().to_string().into_bytes();
+    key.push(b'P');
+    key
 }
 
 /// One kind of thing that accounts have by name, each with rows of its own.

@@ -79,7 +79,7 @@ pub(super) fn error(
 ) -> Rendered {
     let mut headers = HeaderMap::new();
     let server = if error.authentication { &FRONT_SERVER } else { server };
-    let version = echo.version.filter(|_| !error.authentication);
+    let version = error.version.or(echo.version).filter(|_| !error.authentication);
     common(&mut headers, echo, server, version);
     headers.insert(ERROR_CODE, HeaderValue::from_static(error.code));
     for (name, value) in &error.headers {
