@@ -32,6 +32,12 @@ pub(crate) enum Kind {
 }
 
 impl Claim {
+    /// Whoever reads the account's static website: nobody in particular, and welcome even where
+    /// containers may not be public.
+    pub fn of_website(account: &Account) -> Self {
+        Self { account: account.name().clone(), kind: Kind::Anonymous { allowed: true } }
+    }
+
     /// Whether `authorize` needs the ACL of the container, queue or table: for a stored policy, or for public access.
     pub fn needs_container_access(&self) -> bool {
         match &self.kind {

@@ -7,12 +7,13 @@ use crate::operation::Kind;
 use crate::parse::lease;
 use crate::request::Asked;
 use zaffre_auth::{
-    Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts, ResponseOverrides,
-    Scope, Service, authenticate, authorize, counts_for_credentials, may,
+    Account, Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts,
+    ResponseOverrides, Scope, Service, authenticate, authorize, counts_for_credentials, may,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
 use zaffre_core::blob::container_access;
+use zaffre_domain::blob::PublicAccess;
 use zaffre_http::{ApiError, RequestHead};
 
 /// Headers as the signature rules want them.
@@ -64,6 +65,18 @@ impl<'a> Caller<'a> {
             _ => None,
         };
         Ok(Self { claim, acl, facts, now })
+    }
+
+    /// Anybody who reads a page of an account's website, which is public whatever else is.
+    pub(crate) fn reader_of_website(
+        asked: &'a Asked<'a>,
+        headers: &'a SignedHeaders<'a>,
+        account: &Account,
+        core: &Core,
+    ) -> Self {
+        let acl = ContainerAccess { access: PublicAccess::Blob, ..ContainerAccess::default() };
+        let (facts, now) = (facts(asked, headers), core.store().clock.now());
+        Self { claim: Claim::of_website(account), acl: Some(acl), facts, now }
     }
 
     /// The kind of credential, for the log.

@@ -4,6 +4,7 @@
 
 pub mod account_info;
 mod authorize;
+pub mod batch;
 pub mod body;
 mod dispatch;
 mod failure;
@@ -16,5 +17,6 @@ pub mod request;
 pub mod route;
 mod service;
 pub mod target;
+mod website;
 
 pub use service::{BlobOptions, BlobService};

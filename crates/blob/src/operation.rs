@@ -3,6 +3,7 @@
 //! Must never have a default arm: a new operation does not compile until every match handles it.
 
 use crate::account_info::GetAccountInfo;
+use crate::batch::Batch;
 use crate::parse::blob::Download;
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
@@ -25,6 +26,8 @@ pub enum Kind {
     SetServiceProperties,
     /// Get Service Stats
     GetServiceStats,
+    /// Blob Batch
+    Batch,
     /// Preflight (OPTIONS)
     Preflight,
     /// Create Container
@@ -83,7 +86,6 @@ pub enum Kind {
 pub enum Unserved {
     GetUserDelegationKey,
     FindBlobsByTags,
-    Batch,
     RestoreContainer,
     UndeleteBlob,
     SnapshotBlob,
@@ -109,6 +111,9 @@ pub enum Unserved {
 }
 
 impl Kind {
+    /// Set Blob Tier, which a batch may hold.
+    pub const SET_BLOB_TIER: Self = Self::Unserved(Unserved::SetBlobTier);
+
     /// The operation's name in logs and in the answer to an operation that is not served.
     pub fn name(self) -> &'static str {
         match self {
@@ -117,6 +122,7 @@ impl Kind {
             Self::GetServiceProperties => "GetServiceProperties",
             Self::SetServiceProperties => "SetServiceProperties",
             Self::GetServiceStats => "GetServiceStats",
+            Self::Batch => "Batch",
             Self::Preflight => "Preflight",
             Self::CreateContainer => "CreateContainer",
             Self::GetContainerProperties => "GetContainerProperties",
@@ -155,6 +161,7 @@ impl Kind {
             Self::GetServiceProperties => Action::GetServiceProperties,
             Self::SetServiceProperties => Action::SetServiceProperties,
             Self::GetServiceStats => Action::GetServiceStats,
+            Self::Batch => Action::Batch,
             Self::CreateContainer => Action::CreateContainer,
             Self::GetContainerProperties | Self::GetContainerMetadata => Action::GetContainer,
             Self::SetContainerMetadata => Action::SetContainerMetadata,
@@ -198,6 +205,7 @@ impl Kind {
             | Self::GetBlobMetadata
             | Self::GetBlockList => false,
             Self::SetServiceProperties
+            | Self::Batch
             | Self::CreateContainer
             | Self::SetContainerMetadata
             | Self::SetContainerAcl
@@ -224,7 +232,6 @@ impl Unserved {
         match self {
             Self::GetUserDelegationKey => "GetUserDelegationKey",
             Self::FindBlobsByTags => "FindBlobsByTags",
-            Self::Batch => "Batch",
             Self::RestoreContainer => "RestoreContainer",
             Self::UndeleteBlob => "UndeleteBlob",
             Self::SnapshotBlob => "SnapshotBlob",
@@ -257,8 +264,7 @@ impl Unserved {
             | Self::GetBlobTags
             | Self::QueryBlobContents
             | Self::GetPageRanges => false,
-            Self::Batch
-            | Self::RestoreContainer
+            Self::RestoreContainer
             | Self::UndeleteBlob
             | Self::SnapshotBlob
             | Self::CopyBlob
@@ -294,6 +300,8 @@ pub enum BlobOperation {
     SetServiceProperties(SetServiceProperties),
     /// Get Service Stats
     GetServiceStats(GetServiceStats),
+    /// Blob Batch; its parts come with the body.
+    Batch(Batch),
     /// Create Container
     CreateContainer(op::CreateContainer),
     /// Get Container Properties

@@ -27,6 +27,12 @@ impl Place {
         let address::Address { secondary, path_style, path, .. } = address;
         Ok(Self { account, secondary, path_style, path })
     }
+
+    /// Where a page of the account's website is.
+    pub(crate) fn of_page(account: &AccountName, blob: &str) -> Self {
+        let path = format!("$web/{blob}");
+        Self { account: account.clone(), secondary: false, path_style: false, path }
+    }
 }
 
 /// What is asked, where, and in which version to answer.

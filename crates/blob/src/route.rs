@@ -26,7 +26,9 @@ use Unserved as U;
 const TABLE: &[Line] = &[
     (Service, "", "list", Method::GET, Kind::ListContainers),
     (Service, "", "blobs", Method::GET, Kind::Unserved(U::FindBlobsByTags)),
-    (Service, "", "batch", Method::POST, Kind::Unserved(U::Batch)),
+    (Service, "", "batch", Method::POST, Kind::Batch),
+    // The JavaScript client takes an account in the path for a container.
+    (Service, "container", "batch", Method::POST, Kind::Batch),
     (Service, "service", "properties", Method::GET, Kind::GetServiceProperties),
     (Service, "service", "properties", Method::PUT, Kind::SetServiceProperties),
     (Service, "service", "stats", Method::GET, Kind::GetServiceStats),
@@ -51,7 +53,7 @@ const TABLE: &[Line] = &[
     (Container, "container", "lease", Method::PUT, Kind::LeaseContainer),
     (Container, "container", "list", Method::GET, Kind::ListBlobs),
     (Container, "container", "blobs", Method::GET, Kind::Unserved(U::FindBlobsByTags)),
-    (Container, "container", "batch", Method::POST, Kind::Unserved(U::Batch)),
+    (Container, "container", "batch", Method::POST, Kind::Batch),
     (Blob, "", "", Method::GET, Kind::GetBlob),
     (Blob, "", "", Method::HEAD, Kind::GetBlobProperties),
     (Blob, "", "", Method::PUT, Kind::PutBlob),

@@ -3,20 +3,22 @@
 //! Must never answer anything itself: every answer comes from one of those steps.
 
 use crate::authorize::{Caller, signed_headers};
+use crate::batch::Answering;
 use crate::dispatch::Dispatch;
 use crate::failure;
 use crate::operation::Kind;
 use crate::parse::{self, At};
 use crate::request::{Asked, Place};
 use crate::route::route;
+use crate::website;
 use hyper::Method;
 use std::sync::Arc;
 use zaffre_auth::Accounts;
-use zaffre_base::{AccountName, ApiVersion, Guid};
+use zaffre_base::{AccountName, ApiVersion, Guid, Timestamp};
 use zaffre_core::Core;
 use zaffre_domain::service::ServiceProperties;
 use zaffre_http::cors::{self, CrossOrigin};
-use zaffre_http::{AccountsHandle, ApiError, Reply, Request, Service, versions};
+use zaffre_http::{AccountsHandle, ApiError, BodyStream, Reply, Request, Service, versions};
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +30,7 @@ pub struct BlobOptions {
 /// The Blob service.
 #[derive(Clone, Debug)]
 pub struct BlobService {
-    core: Core,
+    pub(crate) core: Core,
     accounts: AccountsHandle,
     options: BlobOptions,
 }
@@ -50,8 +52,14 @@ impl BlobService {
 
     async fn answer(&self, request: Request, noted: &mut Noted) -> Result<Reply, ApiError> {
         let Request { head, content_length, body } = request;
-        let place = Place::read(&head, self.options.always_path_style)?;
         let accounts = self.accounts.current();
+        let site = website::account_of(&head.host).filter(|_| !self.options.always_path_style);
+        if let Some(account) = site {
+            let properties = self.properties(&accounts, &account).await?;
+            noted.operation = Some("GetWebContent");
+            return self.page(&head, &account, &accounts, &properties).await;
+        }
+        let place = Place::read(&head, self.options.always_path_style)?;
         let properties = self.properties(&accounts, &place.account).await?;
         let version = versions::effective_or(&head, properties.default_version)?;
         noted.version = Some(version);
@@ -64,14 +72,50 @@ impl BlobService {
         let asked = Asked::read(&head, content_length, place, version)?;
         let kind = route(&asked.target, &asked.fields)?;
         noted.operation = Some(kind.name());
-        let headers = signed_headers(&head)?;
-        let caller = Caller::identify(&asked, &headers, &accounts, &self.core).await?;
+        self.serve(&asked, kind, &accounts, body, noted).await
+    }
+
+    /// The way of every request whose operation is known: check, parse, perform.
+    async fn serve(
+        &self,
+        asked: &Asked<'_>,
+        kind: Kind,
+        accounts: &Accounts,
+        body: BodyStream,
+        noted: &mut Noted,
+    ) -> Result<Reply, ApiError> {
+        let headers = signed_headers(asked.head)?;
+        let caller = Caller::identify(asked, &headers, accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
-        caller.check(kind, &asked)?;
+        caller.check(kind, asked)?;
         let at = At { account: &asked.account, target: &asked.target, fresh: &fresh_id };
         let operation = parse::operation(kind, at, &asked.fields)?;
-        let dispatch = Dispatch { core: &self.core, caller: &caller, asked: &asked };
+        let dispatch =
+            Dispatch { core: &self.core, caller: &caller, asked, service: self, accounts };
         dispatch.perform(operation, body).await
+    }
+
+    /// One part of a batch, which has no body. Boxed, because a batch is served by the same way.
+    pub(crate) fn part<'a>(
+        &'a self,
+        asked: &'a Asked<'a>,
+        kind: Kind,
+        accounts: &'a Accounts,
+    ) -> Answering<'a> {
+        Box::pin(async move {
+            let mut noted = Noted::default();
+            let body = Box::pin(futures_util::stream::empty());
+            self.serve(asked, kind, accounts, body, &mut noted).await
+        })
+    }
+
+    pub(crate) fn always_path_style(&self) -> bool {
+        self.options.always_path_style
+    }
+
+    /// The time of day.
+    pub(crate) fn wall(&self) -> Timestamp {
+        self.core.store().clock.wall()
     }
 
     /// What the account's owner has chosen; an account that is not there has chosen nothing, and is

@@ -13,6 +13,8 @@ use crate::operation::BlobOperation;
 use crate::refuse;
 use crate::render;
 use crate::request::Asked;
+use crate::service::BlobService;
+use zaffre_auth::Accounts;
 use zaffre_core::{Core, Error};
 use zaffre_http::{ApiError, BodyStream, Reply};
 
@@ -22,6 +24,8 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) core: &'a Core,
     pub(crate) caller: &'a Caller<'a>,
     pub(crate) asked: &'a Asked<'a>,
+    pub(crate) service: &'a BlobService,
+    pub(crate) accounts: &'a Accounts,
 }
 
 impl Dispatch<'_> {
@@ -41,6 +45,7 @@ impl Dispatch<'_> {
             B::GetServiceProperties(op) => self.get_service_properties(op).await,
             B::SetServiceProperties(op) => self.set_service_properties(op, body).await,
             B::GetServiceStats(op) => self.get_service_stats(op),
+            B::Batch(op) => self.batch(op, body).await,
             B::ListContainers(listing) => self.list_containers(listing).await,
             B::CreateContainer(op) => self.create_container(op).await,
             B::GetContainerProperties(op) => self.get_container_properties(op).await,

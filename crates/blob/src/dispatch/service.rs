@@ -1,11 +1,12 @@
 //! Operations on the service as a whole.
 
 use super::{Dispatch, done};
+use crate::batch::{Batch, Sender};
 use hyper::StatusCode;
 use zaffre_core::service_properties::{
     self as service, GetServiceProperties, GetServiceStats, SetServiceProperties,
 };
-use zaffre_http::{ApiError, BodyStream, Reply, service_properties, xml};
+use zaffre_http::{ApiError, BodyStream, Reply, multipart, service_properties, xml};
 
 impl Dispatch<'_> {
     pub(super) async fn get_service_properties(
@@ -37,5 +38,12 @@ impl Dispatch<'_> {
         self.caller.permit(op)?;
         let now = self.core.store().clock.now();
         service_properties::stats(self.asked.secondary, self.asked.version, now)
+    }
+
+    pub(super) async fn batch(self, op: Batch, body: BodyStream) -> Result<Reply, ApiError> {
+        let Dispatch { service, accounts, asked: parent, .. } = self;
+        let (op, _) = self.caller.permit(op)?.into_parts();
+        let body = multipart::collect(body, parent.fields.content_length()).await?;
+        Sender { service, accounts, parent }.send(&op, &body).await
     }
 }

@@ -48,6 +48,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::GetServiceProperties => B::GetServiceProperties(service::get(at.account)),
         Kind::SetServiceProperties => B::SetServiceProperties(service::set(at.account)),
         Kind::GetServiceStats => B::GetServiceStats(service::stats(at.account)),
+        Kind::Batch => B::Batch(service::batch(fields, at)?),
         Kind::ListContainers => B::ListContainers(listing::containers(fields, at.account)?),
         Kind::CreateContainer => B::CreateContainer(container::create(fields, container()?)?),
         Kind::GetContainerProperties => {

@@ -22,6 +22,7 @@ fn service() {
         ("PUT", "/?comp=list", "UnsupportedHttpVerb"),
         ("GET", "/?comp=blobs&where=x", "FindBlobsByTags"),
         ("POST", "/?comp=batch", "Batch"),
+        ("POST", "/?restype=container&comp=batch", "Batch"),
         ("GET", "/?restype=service&comp=properties", "GetServiceProperties"),
         ("PUT", "/?restype=service&comp=properties", "SetServiceProperties"),
         ("GET", "/?restype=service&comp=stats", "GetServiceStats"),

@@ -142,7 +142,6 @@ async fn credentials_that_are_no_text() {
 async fn what_is_not_served_says_so() {
     let server = server("").await;
     for line in [
-        "POST /?comp=batch",
         "PUT /abc/b?comp=snapshot",
         "PUT /abc/b?comp=tier",
         "GET /abc/b?comp=tags",

@@ -7,11 +7,13 @@ mod boundary;
 mod error;
 mod part;
 mod request;
+mod response;
 
 pub use boundary::Boundary;
 pub use error::MultipartError;
 pub use part::{Part, Parts};
 pub use request::PartRequest;
+pub use response::ResponseWriter;
 
 use crate::error::ApiError;
 use crate::limits::BATCH_BYTES;

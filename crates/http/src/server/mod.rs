@@ -12,6 +12,7 @@ mod wire;
 
 pub use body::limited;
 pub use options::{ServerOptions, Timeouts, WallClock};
+pub(crate) use render::document as error_document;
 
 use crate::limits::{ACCEPT_PAUSE, CONNECTION_BUFFER};
 use crate::message::Service;

@@ -125,7 +125,7 @@ fn body_length(body: &ReplyBody) -> u64 {
     }
 }
 
-fn document(error: &ApiError, id: Guid, now: Timestamp) -> Vec<u8> {
+pub(crate) fn document(error: &ApiError, id: Guid, now: Timestamp) -> Vec<u8> {
     let mut xml = Writer::default();
     xml.open("Error").element("Code", error.code);
     xml.element("Message", format!("{}\nRequestId:{id}\nTime:{}", error.message, now.iso7()));
