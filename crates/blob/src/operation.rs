@@ -60,6 +60,10 @@ pub enum Kind {
     SetBlobProperties,
     /// Delete Blob
     DeleteBlob,
+    /// Snapshot Blob
+    SnapshotBlob,
+    /// Undelete Blob
+    UndeleteBlob,
     /// Lease Blob
     LeaseBlob,
     /// Put Blob
@@ -87,8 +91,6 @@ pub enum Unserved {
     GetUserDelegationKey,
     FindBlobsByTags,
     RestoreContainer,
-    UndeleteBlob,
-    SnapshotBlob,
     CopyBlob,
     CopyBlobFromUrl,
     AbortCopyBlob,
@@ -139,6 +141,8 @@ impl Kind {
             Self::SetBlobMetadata => "SetBlobMetadata",
             Self::SetBlobProperties => "SetBlobProperties",
             Self::DeleteBlob => "DeleteBlob",
+            Self::SnapshotBlob => "SnapshotBlob",
+            Self::UndeleteBlob => "UndeleteBlob",
             Self::LeaseBlob => "LeaseBlob",
             Self::PutBlob => "PutBlob",
             Self::PutAppendBlob => "PutAppendBlob",
@@ -176,6 +180,8 @@ impl Kind {
             Self::SetBlobMetadata => Action::SetBlobMetadata,
             Self::SetBlobProperties => Action::SetBlobProperties,
             Self::DeleteBlob => Action::DeleteBlob,
+            Self::SnapshotBlob => Action::SnapshotBlob,
+            Self::UndeleteBlob => Action::UndeleteBlob,
             Self::LeaseBlob if breaks_lease => Action::BreakBlobLease,
             Self::LeaseBlob => Action::LeaseBlob,
             Self::PutBlob => Action::PutBlob,
@@ -214,6 +220,8 @@ impl Kind {
             | Self::SetBlobMetadata
             | Self::SetBlobProperties
             | Self::DeleteBlob
+            | Self::SnapshotBlob
+            | Self::UndeleteBlob
             | Self::LeaseBlob
             | Self::PutBlob
             | Self::PutAppendBlob
@@ -233,8 +241,6 @@ impl Unserved {
             Self::GetUserDelegationKey => "GetUserDelegationKey",
             Self::FindBlobsByTags => "FindBlobsByTags",
             Self::RestoreContainer => "RestoreContainer",
-            Self::UndeleteBlob => "UndeleteBlob",
-            Self::SnapshotBlob => "SnapshotBlob",
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
             Self::AbortCopyBlob => "AbortCopyBlob",
@@ -265,8 +271,6 @@ impl Unserved {
             | Self::QueryBlobContents
             | Self::GetPageRanges => false,
             Self::RestoreContainer
-            | Self::UndeleteBlob
-            | Self::SnapshotBlob
             | Self::CopyBlob
             | Self::CopyBlobFromUrl
             | Self::AbortCopyBlob
@@ -332,6 +336,10 @@ pub enum BlobOperation {
     SetBlobProperties(op::SetBlobProperties),
     /// Delete Blob
     DeleteBlob(op::DeleteBlob),
+    /// Snapshot Blob
+    SnapshotBlob(op::SnapshotBlob),
+    /// Undelete Blob
+    UndeleteBlob(op::UndeleteBlob),
     /// Lease Blob
     LeaseBlob(op::LeaseBlob),
     /// Put Blob; its content comes with the body.

@@ -14,8 +14,3 @@ pub fn unserved(what: &str) -> ApiError {
 pub fn unserved_header(name: &str) -> ApiError {
     unserved(&format!("The header {name}")).detail("HeaderName", name)
 }
-
-/// A query parameter that asks for something this server does not do.
-pub fn unserved_query(name: &str) -> ApiError {
-    unserved(&format!("The query parameter {name}")).detail("QueryParameterName", name)
-}

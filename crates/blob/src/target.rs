@@ -4,7 +4,7 @@
 
 use zaffre_auth::action::Scope;
 use zaffre_base::{AccountName, BlobName, ContainerName};
-use zaffre_core::blob::op::{BlobPath, ContainerPath};
+use zaffre_core::blob::op::{BlobPath, ContainerPath, Moment};
 use zaffre_http::ApiError;
 
 /// What a path names inside an account.
@@ -55,6 +55,7 @@ impl Target {
                 account: account.clone(),
                 container: container.clone(),
                 blob: blob.clone(),
+                moment: Moment::Current,
             }),
         }
     }

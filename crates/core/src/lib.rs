@@ -9,6 +9,7 @@ mod error;
 mod records;
 mod service;
 pub mod service_properties;
+pub mod settings;
 
 pub use error::Error;
 pub use service::{Core, CoreOptions, Layout};

@@ -7,6 +7,7 @@ use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
 use crate::service_properties::Cache;
+use crate::settings::Settings;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,7 @@ struct Inner {
     options: CoreOptions,
     pending: Pending,
     properties: Cache,
+    settings: Settings,
 }
 
 /// What an operator may choose.
@@ -86,6 +88,7 @@ impl Core {
             options,
             pending: Pending::default(),
             properties: Cache::default(),
+            settings: Settings::default(),
         }))
     }
 
@@ -105,6 +108,10 @@ impl Core {
 
     pub(crate) fn properties(&self) -> &Cache {
         &self.0.properties
+    }
+
+    pub(crate) fn all_settings(&self) -> &Settings {
+        &self.0.settings
     }
 
     /// The instant a read happens: never before what it sees was committed.

@@ -20,6 +20,14 @@ pub enum Refusal {
     InvalidBlobType,
     /// The blob has snapshots and the request did not say what to do with them.
     SnapshotsPresent,
+    /// The id is that of the current version, which is deleted with the blob.
+    OperationNotAllowedOnRootBlob,
+    /// What is kept after its deletion may not be deleted for good in this account.
+    PermanentDeleteIsOff,
+    /// Only what was deleted before can be deleted for good.
+    BlobNotDeleted,
+    /// The blob's bytes are offline.
+    BlobArchived,
     /// The credential may create but not overwrite.
     UnauthorizedBlobOverwrite,
 

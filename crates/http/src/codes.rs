@@ -146,6 +146,8 @@ codes! {
         "The specified operation is not allowed on root blob."
     PENDING_COPY_OPERATION = CONFLICT "PendingCopyOperation":
         "There is currently a pending copy operation."
+    PERMANENT_DELETE_IS_OFF = CONFLICT "PermanentDeleteIsOff":
+        "Permanent delete is off on the storage account."
     PUBLIC_ACCESS_NOT_PERMITTED = CONFLICT "PublicAccessNotPermitted":
         "Public access is not permitted on this storage account."
     PREVIOUS_SNAPSHOT_CANNOT_BE_NEWER = BAD_REQUEST "PreviousSnapshotCannotBeNewer":

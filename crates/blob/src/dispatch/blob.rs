@@ -4,7 +4,7 @@ use super::{Dispatch, done};
 use crate::body::{block_list, stream, verify};
 use crate::parse::blob::Download;
 use crate::parse::put::{BlockListUpload, Upload};
-use crate::render::{blob, blocks, container, upload};
+use crate::render::{blob, blocks, container, history, upload};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply, xml};
 
@@ -53,8 +53,20 @@ impl Dispatch<'_> {
 
     pub(super) async fn delete_blob(self, op: op::DeleteBlob) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
-        done(service::delete_blob(self.core, op).await)?;
-        Ok(blob::deleted(self.asked.version))
+        let reply = done(service::delete_blob(self.core, op).await)?;
+        Ok(history::deleted(reply, self.asked.version))
+    }
+
+    pub(super) async fn snapshot_blob(self, op: op::SnapshotBlob) -> Result<Reply, ApiError> {
+        let op = self.caller.permit(op)?;
+        let reply = done(service::snapshot_blob(self.core, op).await)?;
+        Ok(history::snapshot(&reply, self.asked.version))
+    }
+
+    pub(super) async fn undelete_blob(self, op: op::UndeleteBlob) -> Result<Reply, ApiError> {
+        let op = self.caller.permit(op)?;
+        done(service::undelete_blob(self.core, op).await)?;
+        Ok(history::undeleted(self.asked.version))
     }
 
     pub(super) async fn lease_blob(self, op: op::LeaseBlob) -> Result<Reply, ApiError> {

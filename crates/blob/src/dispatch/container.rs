@@ -17,19 +17,19 @@ impl Dispatch<'_> {
         let page = done(service::list_containers(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, version };
+        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions: false, version };
         Ok(listing::containers(&page, &frame))
     }
 
     pub(super) async fn list_blobs(self, asked: BlobListing) -> Result<Reply, ApiError> {
         let BlobListing { op, echo } = asked;
-        let metadata = op.include_metadata;
+        let (metadata, versions) = (op.include_metadata, op.history.versions);
         let name = op.at.container.clone();
         let op = self.caller.permit(op)?;
         let page = done(service::list_blobs(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, version };
+        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, version };
         Ok(listing::blobs(&page, name.as_str(), &frame))
     }
 

@@ -62,6 +62,8 @@ impl Dispatch<'_> {
             B::SetBlobMetadata(op) => self.set_blob_metadata(op).await,
             B::SetBlobProperties(op) => self.set_blob_properties(op).await,
             B::DeleteBlob(op) => self.delete_blob(op).await,
+            B::SnapshotBlob(op) => self.snapshot_blob(op).await,
+            B::UndeleteBlob(op) => self.undelete_blob(op).await,
             B::LeaseBlob(op) => self.lease_blob(op).await,
             B::PutBlob(upload) => self.put_blob(upload, body).await,
             B::CreateBlob(op) => self.create_blob(op).await,

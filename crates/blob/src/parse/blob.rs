@@ -1,17 +1,16 @@
 //! The heads of blob operations other than uploads.
 //!
-//! Must never treat a snapshot or a version as the blob itself: neither exists here yet.
+//! Must never treat a snapshot or a version as the blob itself: what cannot act on one refuses it.
 
 use super::conditions::conditions;
 use super::properties::{UNSERVED_ON_WRITES, stored};
-use super::{checksum, lease, put};
+use super::{checksum, lease, moment, put};
 use crate::fields::Fields;
-use crate::refuse;
-use zaffre_base::{Guid, Timestamp};
+use zaffre_base::Guid;
 use zaffre_core::blob::op::{self, BlobPath};
 use zaffre_domain::blob::range;
 use zaffre_domain::conditions::ConditionalOperation as Op;
-use zaffre_http::{ApiError, codes};
+use zaffre_http::ApiError;
 
 /// Headers of a read that ask for what is not done here yet.
 const UNSERVED_ON_READS: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256"];
@@ -26,7 +25,7 @@ pub struct Download {
 }
 
 pub(super) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiError> {
-    current_only(fields)?;
+    let at = moment::of(fields, at)?;
     fields.refuse_unserved(UNSERVED_ON_READS)?;
     let structured = put::structured(fields)?;
     let range = match fields.header("x-ms-range")? {
@@ -50,7 +49,7 @@ pub(super) fn get_properties(
     at: BlobPath,
     operation: Op,
 ) -> Result<op::GetBlobProperties, ApiError> {
-    current_only(fields)?;
+    let at = moment::of(fields, at)?;
     fields.refuse_unserved(UNSERVED_ON_READS)?;
     Ok(op::GetBlobProperties {
         at,
@@ -89,34 +88,34 @@ pub(super) fn set_properties(
 }
 
 pub(super) fn delete(fields: &Fields<'_>, at: BlobPath) -> Result<op::DeleteBlob, ApiError> {
-    const SNAPSHOTS: &str = "x-ms-delete-snapshots";
-    const TYPE: &str = "deletetype";
-    current_only(fields)?;
-    match fields.header(SNAPSHOTS)? {
-        None => {}
-        // Without snapshots, deleting them too changes nothing.
-        Some(text) if text.eq_ignore_ascii_case("include") => {}
-        Some(text) if text.eq_ignore_ascii_case("only") => {
-            return Err(refuse::unserved_header(SNAPSHOTS));
-        }
-        Some(text) => return Err(ApiError::invalid_header_value(SNAPSHOTS, text)),
-    }
-    match fields.query(TYPE) {
-        None => {}
-        Some(text) if text.eq_ignore_ascii_case("permanent") => {
-            return Err(refuse::unserved_query(TYPE));
-        }
-        Some(text) => return Err(ApiError::invalid_query_parameter(TYPE, text, "")),
-    }
+    let at = moment::of(fields, at)?;
+    let (snapshots, permanent) = moment::deletion(fields, &at)?;
     fields.refuse_unserved(&[
         "x-ms-access-tier-if-modified-since",
         "x-ms-access-tier-if-unmodified-since",
     ])?;
     Ok(op::DeleteBlob {
         at,
+        snapshots,
+        permanent,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::DeleteBlob)?,
     })
+}
+
+pub(super) fn snapshot(fields: &Fields<'_>, at: BlobPath) -> Result<op::SnapshotBlob, ApiError> {
+    writable(fields)?;
+    Ok(op::SnapshotBlob {
+        at,
+        metadata: fields.metadata()?,
+        lease: fields.lease_id()?,
+        conditions: conditions(fields, Op::SnapshotBlob)?,
+    })
+}
+
+pub(super) fn undelete(fields: &Fields<'_>, at: BlobPath) -> Result<op::UndeleteBlob, ApiError> {
+    writable(fields)?;
+    Ok(op::UndeleteBlob { at })
 }
 
 pub(super) fn lease(
@@ -138,7 +137,7 @@ pub(super) fn get_block_list(
     at: BlobPath,
 ) -> Result<op::GetBlockList, ApiError> {
     const TYPE: &str = "blocklisttype";
-    current_only(fields)?;
+    let at = moment::of(fields, at)?;
     // Blocks have no tags to compare with, so that a condition on them could only be dropped.
     fields.refuse_unserved(&["x-ms-if-tags"])?;
     let asked = fields.query(TYPE).filter(|text| !text.is_empty()).unwrap_or("committed");
@@ -149,23 +148,6 @@ pub(super) fn get_block_list(
         _ => return Err(ApiError::invalid_query_parameter(TYPE, asked, "")),
     };
     Ok(op::GetBlockList { at, committed, uncommitted, lease: fields.lease_id()? })
-}
-
-/// Refuses reads and deletes of snapshots and versions, malformed ones as Azure does.
-fn current_only(fields: &Fields<'_>) -> Result<(), ApiError> {
-    let snapshot = fields.query("snapshot");
-    let version = fields.query("versionid");
-    if snapshot.is_some() && version.is_some() {
-        return Err(codes::MUTUALLY_EXCLUSIVE_QUERY_PARAMETERS.into());
-    }
-    for (name, value) in [("snapshot", snapshot), ("versionid", version)] {
-        let Some(text) = value else { continue };
-        return Err(match Timestamp::parse_iso(text) {
-            Some(_) => refuse::unserved_query(name),
-            None => ApiError::invalid_query_parameter(name, text, ""),
-        });
-    }
-    Ok(())
 }
 
 /// Refuses writes to snapshots and versions, and headers that no write here obeys yet.

@@ -5,7 +5,7 @@
 use crate::fields::Fields;
 use zaffre_base::AccountName;
 use zaffre_base::limits::LIST_PAGE;
-use zaffre_core::blob::op::{self, ContainerPath};
+use zaffre_core::blob::op::{self, ContainerPath, IncludeHistory};
 use zaffre_http::ApiError;
 
 /// The parameters as sent, which the answer repeats.
@@ -41,8 +41,8 @@ pub struct BlobListing {
 
 /// What List Containers can be asked to include.
 const CONTAINER_INCLUDES: &[&str] = &["metadata", "deleted", "system"];
-/// What List Blobs can be asked to include. No blob here has snapshots, versions, copies, tags or
-/// policies yet, so that all but two of these change nothing.
+/// What List Blobs can be asked to include. No blob here has copies, tags or policies yet, so that
+/// asking for those changes nothing.
 const BLOB_INCLUDES: &[&str] = &[
     "snapshots",
     "metadata",
@@ -91,6 +91,12 @@ pub(super) fn blobs(fields: &Fields<'_>, at: ContainerPath) -> Result<BlobListin
         max_results: page_size(&echo),
         include_metadata: include.contains(&"metadata"),
         include_uncommitted: include.contains(&"uncommittedblobs"),
+        history: IncludeHistory {
+            snapshots: include.contains(&"snapshots"),
+            versions: include.contains(&"versions"),
+            deleted: include.contains(&"deleted"),
+            deleted_with_versions: include.contains(&"deletedwithversions"),
+        },
     };
     Ok(BlobListing { op, echo })
 }

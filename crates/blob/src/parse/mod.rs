@@ -9,6 +9,7 @@ mod conditions;
 pub(crate) mod container;
 pub(crate) mod lease;
 pub mod listing;
+mod moment;
 mod properties;
 pub mod put;
 mod service;
@@ -77,6 +78,8 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SetBlobMetadata => B::SetBlobMetadata(blob::set_metadata(fields, blob()?)?),
         Kind::SetBlobProperties => B::SetBlobProperties(blob::set_properties(fields, blob()?)?),
         Kind::DeleteBlob => B::DeleteBlob(blob::delete(fields, blob()?)?),
+        Kind::SnapshotBlob => B::SnapshotBlob(blob::snapshot(fields, blob()?)?),
+        Kind::UndeleteBlob => B::UndeleteBlob(blob::undelete(fields, blob()?)?),
         Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, (at.fresh)()?)?),
         Kind::PutBlob => B::PutBlob(put::put_blob(fields, blob()?)?),
         Kind::PutAppendBlob => B::CreateBlob(append::create(fields, blob()?)?),

@@ -3,7 +3,7 @@
 use crate::fields::Fields;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName};
-use zaffre_core::blob::op::BlobPath;
+use zaffre_core::blob::op::{BlobPath, Moment};
 use zaffre_http::RequestHead;
 
 /// Headers of a test's request.
@@ -64,5 +64,6 @@ pub(crate) fn blob_path() -> BlobPath {
         account: AccountName::parse("acct").expect("a name"),
         container: ContainerName::parse("abc").expect("a name"),
         blob: BlobName::parse("b").expect("a name"),
+        moment: Moment::Current,
     }
 }

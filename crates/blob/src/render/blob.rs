@@ -1,6 +1,6 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
-use super::{STRUCTURED_BODY, blob_type, lease, metadata, since, written};
+use super::{STRUCTURED_BODY, blob_type, history, lease, metadata, since, written};
 use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
@@ -68,7 +68,7 @@ pub fn only_metadata(view: &BlobView, version: ApiVersion) -> Reply {
 
 /// Set Blob Metadata.
 pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
-    let reply = properties_set(commit, version);
+    let reply = history::version_id(properties_set(commit, version), commit.version, version);
     if version >= since::ENCRYPTION {
         reply.with("x-ms-request-server-encrypted", "true")
     } else {
@@ -81,16 +81,6 @@ pub fn properties_set(commit: Written, version: ApiVersion) -> Reply {
     written(Reply::new(StatusCode::OK, version), commit, version)
 }
 
-/// Delete Blob. What is deleted here is gone.
-pub fn deleted(version: ApiVersion) -> Reply {
-    let reply = Reply::new(StatusCode::ACCEPTED, version);
-    if version >= since::DELETE_TYPE {
-        reply.with("x-ms-delete-type-permanent", "true")
-    } else {
-        reply
-    }
-}
-
 /// What Get Blob and Get Blob Properties show alike.
 fn headers(
     reply: Reply,
@@ -100,7 +90,10 @@ fn headers(
 ) -> Result<Reply, ApiError> {
     let mut reply = written(reply, view.written, version).with("x-ms-blob-type", blob_type(view));
     reply = of_kind(reply, view.of_kind, version);
-    reply = lease(metadata(reply, &view.metadata), view.lease, version);
+    reply = history::moment(metadata(reply, &view.metadata), view.moment, version);
+    if view.moment.is_current() {
+        reply = lease(reply, view.lease, version);
+    }
     if version >= since::ACCEPT_RANGES {
         reply = reply.with("accept-ranges", "bytes");
     }

@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use std::fmt::Write as _;
 use zaffre_base::{ApiVersion, base64};
 use zaffre_core::blob::reply::{
-    BlobPage, BlobView, ContainerPage, ContainerView, ListEntry, OfKind,
+    BlobPage, BlobView, ContainerPage, ContainerView, DeletedView, ListEntry, MomentView, OfKind,
 };
 use zaffre_domain::blob::Metadata;
 use zaffre_domain::lease::LeaseView;
@@ -24,6 +24,8 @@ pub struct Frame<'a> {
     pub echo: &'a Echo,
     /// Whether metadata was asked for.
     pub metadata: bool,
+    /// Whether versions were asked for.
+    pub versions: bool,
     /// The version to show.
     pub version: ApiVersion,
 }
@@ -125,6 +127,7 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     if version < since::PRESENT_LISTINGS {
         xml.element("Url", format_args!("{container}/{}", percent_encoded(name)));
     }
+    moment(xml, view.moment, frame);
     xml.open("Properties");
     if view.committed {
         content_properties(xml, view, version);
@@ -138,10 +141,13 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     if version >= since::TIERS {
         tier(xml, view);
     }
-    lease(xml, view.lease, version);
+    if view.moment.is_current() {
+        lease(xml, view.lease, version);
+    }
     if version >= since::ENCRYPTION {
         xml.element("ServerEncrypted", "true");
     }
+    deletion(xml, view.moment.deleted());
     if let OfKind::Append { sealed: true, .. } = view.of_kind
         && version >= since::SEALED
     {
@@ -153,6 +159,36 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
         xml.empty("OrMetadata");
     }
     xml.close("Blob");
+}
+
+/// Which state of a blob an entry is.
+fn moment(xml: &mut Writer, moment: MomentView, frame: &Frame<'_>) {
+    match moment {
+        MomentView::Current { version } => {
+            if let Some(id) = version.filter(|_| frame.versions) {
+                xml.element("VersionId", id.iso7()).element("IsCurrentVersion", "true");
+            }
+        }
+        MomentView::Snapshot { at, .. } => {
+            xml.element("Snapshot", at.iso7());
+        }
+        MomentView::Version { at, .. } => {
+            xml.element("VersionId", at.iso7());
+        }
+        MomentView::Deleted(_) | MomentView::VersionsOnly => {}
+    }
+    if moment.deleted().is_some() {
+        xml.element("Deleted", "true");
+    }
+    if moment == MomentView::VersionsOnly {
+        xml.element("HasVersionsOnly", "true");
+    }
+}
+
+fn deletion(xml: &mut Writer, deleted: Option<DeletedView>) {
+    if let Some(DeletedView { at, remaining_days }) = deleted {
+        xml.element("DeletedTime", at.rfc1123()).element("RemainingRetentionDays", remaining_days);
+    }
 }
 
 fn content_properties(xml: &mut Writer, view: &BlobView, version: ApiVersion) {

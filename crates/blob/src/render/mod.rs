@@ -6,6 +6,7 @@ pub mod append;
 pub mod blob;
 pub mod blocks;
 pub mod container;
+pub mod history;
 pub mod listing;
 mod since;
 pub mod upload;

@@ -20,6 +20,7 @@ pub(super) const CRC64: ApiVersion = ApiVersion::new(2019, 2, 2);
 pub(super) const ENCRYPTION_SCOPES: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const HIERARCHY_FLAG: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const REPLICATION_METADATA: ApiVersion = ApiVersion::new(2019, 12, 12);
+pub(super) const VERSIONS: ApiVersion = ApiVersion::new(2019, 12, 12);
 pub(super) const VERSIONED_IMMUTABILITY: ApiVersion = ApiVersion::new(2020, 6, 12);
 /// Append blobs can be sealed.
 pub(super) const SEALED: ApiVersion = ApiVersion::new(2019, 12, 12);

@@ -11,7 +11,8 @@ use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, BlobName, ContainerName, Guid, Stamp, Timestamp};
 use zaffre_core::blob::reply::{
     AppendReply, BlobPage, BlobView, BlockListReply, BlockView, ContainerPage, ContainerView,
-    GetBlobReply, LeaseOutcome, ListEntry, OfKind, PutBlobReply, PutBlockReply, Written,
+    GetBlobReply, LeaseOutcome, ListEntry, MomentView, OfKind, PutBlobReply, PutBlockReply,
+    Written,
 };
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
@@ -23,7 +24,7 @@ const V2012: ApiVersion = ApiVersion::new(2012, 2, 12);
 /// Sun, 15 Nov 2026 04:42:16 GMT and a bit.
 fn commit() -> Written {
     let seconds = Timestamp::from_unix_seconds(1_794_717_736);
-    Written { stamp: Stamp(seconds.0 + 1_234_567) }
+    Written::at(Stamp(seconds.0 + 1_234_567))
 }
 
 fn created() -> Timestamp {
@@ -58,6 +59,7 @@ fn blob_view(name: &str) -> BlobView {
         tier: None,
         of_kind: OfKind::Block,
         committed: true,
+        moment: MomentView::Current { version: None },
     }
 }
 
@@ -334,7 +336,13 @@ fn block_lists() {
 fn listed_containers() {
     let page = ContainerPage { containers: vec![container_view()], next: Some("m".to_owned()) };
     let echo = Echo { prefix: Some(String::new()), max_results: Some(1), ..Echo::default() };
-    let frame = Frame { endpoint: "http://h/a/", echo: &echo, metadata: true, version: NOW };
+    let frame = Frame {
+        endpoint: "http://h/a/",
+        echo: &echo,
+        metadata: true,
+        versions: false,
+        version: NOW,
+    };
     check(
         &listing::containers(&page, &frame),
         "200
@@ -372,7 +380,13 @@ fn listed_blobs() {
         next: None,
     };
     let echo = Echo { delimiter: Some("/".to_owned()), ..Echo::default() };
-    let frame = Frame { endpoint: "http://h/a/", echo: &echo, metadata: false, version: NOW };
+    let frame = Frame {
+        endpoint: "http://h/a/",
+        echo: &echo,
+        metadata: false,
+        versions: false,
+        version: NOW,
+    };
     check(
         &listing::blobs(&page, "abc", &frame),
         "200
@@ -407,7 +421,13 @@ fn listed_blobs_for_old_clients() {
         next: Some("m".to_owned()),
     };
     let echo = Echo::default();
-    let frame = Frame { endpoint: "http://h/a/", echo: &echo, metadata: true, version: V2012 };
+    let frame = Frame {
+        endpoint: "http://h/a/",
+        echo: &echo,
+        metadata: true,
+        versions: false,
+        version: V2012,
+    };
     check(
         &listing::blobs(&page, "abc", &frame),
         "200

@@ -1,6 +1,6 @@
 //! Answers of Put Blob, Put Block and Put Block List: what was stored, and its checksums.
 
-use super::{STRUCTURED_BODY, since, written};
+use super::{STRUCTURED_BODY, history, since, written};
 use crate::body::Verified;
 use crate::parse::put::Framing;
 use hyper::StatusCode;
@@ -12,6 +12,7 @@ use zaffre_http::Reply;
 pub fn blob(reply: &PutBlobReply, framing: Framing, version: ApiVersion) -> Reply {
     let out = written(started(framing, version), reply.written, version)
         .with("content-md5", base64::encode(&reply.md5));
+    let out = history::version_id(out, reply.written.version, version);
     crc64(out, reply.crc64, version)
 }
 
@@ -36,6 +37,7 @@ pub(super) fn checksum(
 /// Put Block List shows the checksum of its XML, by the same rule.
 pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply {
     let out = written(started(Framing::Plain, version), commit, version);
+    let out = history::version_id(out, commit.version, version);
     match body {
         Verified::Md5(md5) => out.with("content-md5", base64::encode(&md5)),
         Verified::Crc64(value) => crc64(out, value, version),

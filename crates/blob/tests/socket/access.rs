@@ -142,11 +142,9 @@ async fn credentials_that_are_no_text() {
 async fn what_is_not_served_says_so() {
     let server = server("").await;
     for line in [
-        "PUT /abc/b?comp=snapshot",
         "PUT /abc/b?comp=tier",
         "GET /abc/b?comp=tags",
         "PUT /abc/b?comp=incrementalcopy",
-        "GET /abc/b?snapshot=2026-11-15T00:00:00.0000000Z",
     ] {
         let answer = server.ask(line).send().await;
         assert_eq!(answer.outcome(), "501 APINotImplemented", "{line}");

@@ -2,6 +2,7 @@
 //!
 //! Must never change a container that is not due: each change looks again inside its transaction.
 
+use super::ended;
 use super::purge::Doomed;
 use crate::blob::keys;
 use crate::blob::records::{Container, HeldName, Record, Staging};
@@ -84,6 +85,7 @@ async fn look_at_container(core: &Core, site: &Site) -> Result<(), Error> {
     if !inside.scan(&intents.start, intents.end.as_deref(), 1)?.is_empty() {
         core.pending().mark(site);
     }
+    ended::drop_ended(core, site).await?;
     let space = site.keys.stagings();
     let mut stagings = Scan::new(site.placement.clone(), space.starting_with(""));
     while let Some(rows) = stagings.next(core).await? {

@@ -4,10 +4,12 @@
 //! Must never hold a request up, and never rely on memory: every piece of work is a row that is
 //! found again after a restart, and doing it twice is harmless.
 
+mod ended;
 mod full;
 mod pending;
 pub(crate) mod purge;
 mod retire;
+mod shared;
 mod upkeep;
 
 pub(crate) use pending::Pending;

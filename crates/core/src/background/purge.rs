@@ -3,6 +3,7 @@
 use super::Progress;
 use super::retire::free_leftovers;
 use crate::blob::content::free;
+use crate::blob::keys::KeyRange;
 use crate::blob::records::{Head, Record};
 use crate::blob::site::Site;
 use crate::directory::{Family, Place, keys, set_guard};
@@ -79,7 +80,12 @@ async fn empty_rows(core: &Core, place: &Place) -> Result<Progress, Error> {
 
 /// Whether somebody still reads, or may start to read, what a head names.
 async fn is_read(core: &Core, site: &Site, guard: Guard) -> Result<bool, Error> {
-    let range = site.keys.blobs().starting_with("");
+    let (current, past) = (site.keys.blobs(), site.keys.histories());
+    Ok(any_read(core, site, guard, current.starting_with("")).await?
+        || any_read(core, site, guard, past.starting_with("")).await?)
+}
+
+async fn any_read(core: &Core, site: &Site, guard: Guard, range: KeyRange) -> Result<bool, Error> {
     let mut start = range.start;
     loop {
         let inside = core.store().meta.snapshot(&site.placement).await?;
@@ -106,6 +112,9 @@ fn look(
 ) -> Result<(bool, Option<Vec<u8>>), Error> {
     let rows = inside.scan(from, end, HEADS)?;
     for row in &rows {
+        if site.keys.is_history(&row.key) {
+            continue;
+        }
         let content = Head::from_bytes(&row.value)?.content.id;
         if !core.store().pins.may_free(guard.set, &site.placement, content) {
             return Ok((true, None));

@@ -3,7 +3,7 @@
 //! Must never free what a later intent's blob still uses: the intents of one blob are worked off in
 //! their order, so that what an intent compares with is still there.
 
-use super::Progress;
+use super::{Progress, shared};
 use crate::blob::content::{free, manifest};
 use crate::blob::records::{Content, Intent, Page, Record, Retired, Shape, StagedBlock};
 use crate::blob::site::Site;
@@ -21,9 +21,23 @@ const PAGES: usize = 16;
 
 /// Frees everything the container's intents name and nobody needs any more.
 pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress, Error> {
+    // What a blob leaves over once it has a history comes after its intents: only what was there
+    // before the intents are looked at is worked off after them.
+    let horizon = core.store().meta.snapshot(&site.placement).await?.stamp();
+    let mut blocked = HashSet::new();
+    let intents = work_off(core, site, &mut blocked).await?;
+    let shared = shared::free_leftovers(core, site, horizon, &blocked).await?;
+    Ok(if intents == Progress::Done { shared } else { intents })
+}
+
+/// Works off the intents; `blocked` gets the blobs that still have some.
+async fn work_off(
+    core: &Core,
+    site: &Site,
+    blocked: &mut HashSet<String>,
+) -> Result<Progress, Error> {
     let range = site.keys.intents();
     let mut start = range.start;
-    let mut blocked = HashSet::new();
     let mut progress = Progress::Done;
     loop {
         let inside = core.store().meta.snapshot(&site.placement).await?;
@@ -34,7 +48,7 @@ pub(super) async fn free_leftovers(core: &Core, site: &Site) -> Result<Progress,
             let at = site.keys.intent_stamp(&row.key);
             let at = at.ok_or_else(|| StoreError::corrupt("the key of an intent"))?;
             let intent = Intent::from_bytes(&row.value)?;
-            if !may_start(core, site, at, &intent, &blocked) {
+            if !may_start(core, site, at, &intent, blocked) {
                 progress = Progress::Blocked;
                 if let Intent::Retired(retired) = intent {
                     blocked.insert(retired.blob);
@@ -125,7 +139,7 @@ async fn kept(
     .await
 }
 
-async fn free_content(
+pub(super) async fn free_content(
     core: &Core,
     site: &Site,
     content: Content,
@@ -169,7 +183,7 @@ async fn free_blocks(
     }
 }
 
-async fn free_staging(
+pub(super) async fn free_staging(
     core: &Core,
     site: &Site,
     staging: ContentId,

@@ -2,6 +2,7 @@
 //!
 //! Must never be done outside the deciding transaction alone: a check on a snapshot only saves work.
 
+use super::history::Seen;
 use super::records::Head;
 use zaffre_auth::Grants;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
@@ -18,16 +19,29 @@ pub(crate) struct Presented {
 }
 
 /// Whether a read of the blob may go on.
-pub(crate) fn read<'a>(
-    head: Option<&'a Head>,
+pub(crate) fn read(
+    seen: Option<Seen>,
     presented: &Presented,
     version: ApiVersion,
     now: Timestamp,
-) -> Result<&'a Head, Refusal> {
+) -> Result<Seen, Refusal> {
     let access = Access::Read { version };
-    let Some(head) = head else { return Err(missing(presented, access)) };
+    let Some(seen) = seen else { return Err(missing(presented, access)) };
+    admits(&seen.head.lease, presented.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
+    evaluate(&presented.conditions, Some(&seen.head.validators()), access)?;
+    Ok(seen)
+}
+
+/// Whether a snapshot may be taken: a lease matters only if the request names one, and a condition
+/// that fails is answered as for a write.
+pub(crate) fn snapshot(
+    head: Option<Head>,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    let Some(head) = head else { return Err(missing(presented, Access::Modify)) };
     admits(&head.lease, presented.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
-    evaluate(&presented.conditions, Some(&head.validators()), access)?;
+    evaluate(&presented.conditions, Some(&head.validators()), Access::Modify)?;
     Ok(head)
 }
 

@@ -113,7 +113,7 @@ impl Append {
         head.written = stamp;
         head.lease = after_write(head.lease, now);
         head.store(tx, &key)?;
-        Ok(((Written { stamp }, offset, blocks), LeftOver::Nothing))
+        Ok(((Written::at(stamp), offset, blocks), LeftOver::Nothing))
     }
 }
 
@@ -158,7 +158,7 @@ pub async fn seal_blob(core: &Core, op: Authorized<SealBlob>) -> Result<Written,
         head.written = stamp;
         head.lease = after_write(head.lease, stamp.time());
         head.store(tx, &key)?;
-        Ok(Written { stamp })
+        Ok(Written::at(stamp))
     };
     core.transact(&site.placement, body).await
 }

@@ -1,11 +1,12 @@
 //! Get and set the properties and metadata of a blob.
 
 use super::admit::{self, Presented};
-use super::op::{BlobPath, GetBlobProperties, SetBlobMetadata, SetBlobProperties};
+use super::history;
+use super::op::{GetBlobProperties, SetBlobMetadata, SetBlobProperties};
 use super::records::{Head, Record};
+use super::replace::restate;
 use super::reply::{BlobView, Written};
 use super::site::{alive, find, is_deleted};
-use super::view;
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_domain::Refusal;
@@ -24,17 +25,17 @@ pub async fn get_blob_properties(
     let found = find(core, &op.at.account, &op.at.container).await?;
     let inside = core.store().meta.snapshot(&found.site.placement).await?;
     let keys = found.site.keys;
-    let head = Head::peek(&inside, &keys.blob(&op.at.blob))?;
-    if head.is_none() && is_deleted(&inside, keys)? {
+    let now = core.now(&inside);
+    let seen = history::peek(&inside, keys, &op.at, now)?;
+    if seen.is_none() && is_deleted(&inside, keys)? {
         return Err(Refusal::ContainerNotFound.into());
     }
-    let now = core.now(&inside);
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let head = admit::read(head.as_ref(), &presented, version, now)?;
-    Ok(view::blob(op.at.blob, head, now))
+    let seen = admit::read(seen, &presented, version, now)?;
+    Ok(seen.view(op.at.blob, now))
 }
 
-/// Set Blob Metadata: replaces all of it.
+/// Set Blob Metadata: replaces all of it; where versions are kept, that makes one.
 pub async fn set_blob_metadata(
     core: &Core,
     op: Authorized<SetBlobMetadata>,
@@ -42,7 +43,22 @@ pub async fn set_blob_metadata(
     let (op, _) = op.into_parts();
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     let metadata = op.metadata;
-    change(core, op.at, presented, move |head| head.metadata.clone_from(&metadata)).await
+    check_combination(&presented.conditions, Access::Modify)?;
+    let keeping = core.settings(&op.at.account).keeping();
+    let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
+    let (keys, name) = (site.keys, op.at.blob);
+    let body = move |tx: &mut Tx<'_>| {
+        alive(tx, keys)?;
+        let stamp = tx.stamp();
+        let old = Head::load(tx, &keys.blob(&name))?;
+        let old = admit::modify(old, &presented, stamp.time()).map_err(Abort::Fail)?;
+        let mut head = old.clone();
+        head.written = stamp;
+        head.lease = after_write(old.lease, stamp.time());
+        head.metadata.clone_from(&metadata);
+        Ok(restate(tx, keys, &name, &old, head, keeping)?)
+    };
+    core.commit(&site, body).await
 }
 
 /// Set Blob Properties: replaces all content headers.
@@ -52,30 +68,20 @@ pub async fn set_blob_properties(
 ) -> Result<Written, Error> {
     let (op, _) = op.into_parts();
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let properties = op.properties;
-    change(core, op.at, presented, move |head| head.set_properties(properties.clone())).await
-}
-
-async fn change(
-    core: &Core,
-    at: BlobPath,
-    presented: Presented,
-    mut apply: impl FnMut(&mut Head) + Send + 'static,
-) -> Result<Written, Error> {
     check_combination(&presented.conditions, Access::Modify)?;
-    let (site, _hold) = find(core, &at.account, &at.container).await?.for_write();
+    let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let keys = site.keys;
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
-        let key = keys.blob(&at.blob);
+        let key = keys.blob(&op.at.blob);
         let stamp = tx.stamp();
         let old = Head::load(tx, &key)?;
         let mut head = admit::modify(old, &presented, stamp.time()).map_err(Abort::Fail)?;
         head.written = stamp;
         head.lease = after_write(head.lease, stamp.time());
-        apply(&mut head);
+        head.set_properties(op.properties.clone());
         head.store(tx, &key)?;
-        Ok(Written { stamp })
+        Ok(Written::at(stamp))
     };
     core.transact(&site.placement, body).await
 }

@@ -94,7 +94,7 @@ async fn change(
         record.written = stamp;
         apply(&mut record);
         record.store(tx, &key)?;
-        Ok(Written { stamp })
+        Ok(Written::at(stamp))
     };
     core.transact(&directory, body).await
 }

@@ -3,10 +3,11 @@
 use super::admit::{self, Presented};
 use super::op::{CreateBlob, NewBlob};
 use super::records::{Content, Head, Record, Shape, Staging, Tier};
-use super::replace::{LeftOver, retire};
+use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
 use super::site::{alive, find};
 use crate::service::fresh_id;
+use crate::settings::Keeping;
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_base::ContentId;
@@ -23,7 +24,8 @@ pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Writ
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let keys = site.keys;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
-    let create = Create { op, presented, grants, id: fresh_id(&core.store().clock)? };
+    let keeping = core.settings(&op.at.account).keeping();
+    let create = Create { op, presented, grants, id: fresh_id(&core.store().clock)?, keeping };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         create.decide(tx, keys)
@@ -37,6 +39,7 @@ struct Create {
     grants: Grants,
     /// Names what will be written into the blob.
     id: ContentId,
+    keeping: Keeping,
 }
 
 impl Create {
@@ -54,16 +57,13 @@ impl Create {
             .map_err(Abort::Fail)?;
         let staging = Staging::load(tx, &keys.staging(name))?;
         if let Some(old) = &old {
-            head.created = old.created;
             head.lease = after_write(old.lease, now);
         }
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
         head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
-        head.store(tx, &key)?;
-        let replaced = old.map(|old| old.content);
-        let left = retire(tx, keys, name, replaced, staging.as_ref(), None)?;
-        Ok((Written { stamp }, left))
+        let (old, staging) = (old.as_ref(), staging.as_ref());
+        Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }
 
     fn empty(&self, stamp: zaffre_base::Stamp) -> Head {

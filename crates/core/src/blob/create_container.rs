@@ -29,7 +29,7 @@ pub async fn create_container(
         container.metadata = op.metadata.clone();
         container.set_access(op.access);
         container.store(tx, &key)?;
-        Ok(Written { stamp })
+        Ok(Written::at(stamp))
     };
     core.transact(&directory, body).await
 }

@@ -3,10 +3,10 @@
 use super::admit::{self, Presented};
 use super::content::read::{Download, inline};
 use super::op::{GetBlob, RangeChecksum};
-use super::records::{Content, Head, Record, Shape};
+use super::records::{Content, Shape};
 use super::reply::GetBlobReply;
 use super::site::{Found, find, is_deleted};
-use super::{ByteStream, view};
+use super::{ByteStream, history};
 use crate::{Core, Error};
 use bytes::Bytes;
 use futures_util::stream;
@@ -26,13 +26,14 @@ pub async fn get_blob(core: &Core, op: Authorized<GetBlob>) -> Result<GetBlobRep
     let found = find(core, &op.at.account, &op.at.container).await?;
     let inside = core.store().meta.snapshot(&found.site.placement).await?;
     let keys = found.site.keys;
-    let head = Head::peek(&inside, &keys.blob(&op.at.blob))?;
-    if head.is_none() && is_deleted(&inside, keys)? {
+    let now = core.now(&inside);
+    let seen = history::peek(&inside, keys, &op.at, now)?;
+    if seen.is_none() && is_deleted(&inside, keys)? {
         return Err(Refusal::ContainerNotFound.into());
     }
-    let now = core.now(&inside);
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let head = admit::read(head.as_ref(), &presented, version, now)?;
+    let seen = admit::read(seen, &presented, version, now)?;
+    let head = &seen.head;
     let total = head.content.length;
     let span = match op.range {
         Some(asked) => clip(asked, total, version)?,
@@ -46,7 +47,7 @@ pub async fn get_blob(core: &Core, op: Authorized<GetBlob>) -> Result<GetBlobRep
     let source = Source::open(core, found, &inside, head.content, wanted)?;
     let (body, sums) = source.start(op.range_checksum).await?;
     Ok(GetBlobReply {
-        blob: view::blob(op.at.blob, head, now),
+        blob: seen.view(op.at.blob, now),
         range: span.map(|span| (span.offset, span.offset + (span.length - 1))),
         length: wanted.length,
         range_md5: sums.md5,

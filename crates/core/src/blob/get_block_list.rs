@@ -2,9 +2,10 @@
 
 use super::admit;
 use super::content::manifest;
+use super::history;
 use super::keys::Keys;
-use super::op::GetBlockList;
-use super::records::{Head, Record, StagedBlock, Staging};
+use super::op::{GetBlockList, Moment};
+use super::records::{Record, StagedBlock, Staging};
 use super::reply::{BlockListReply, BlockView, Written};
 use super::site::{find, is_deleted};
 use crate::service::blocking;
@@ -43,8 +44,12 @@ fn list(
     keys: Keys,
     now: Timestamp,
 ) -> Result<BlockListReply, Error> {
-    let head = Head::peek(inside, &keys.blob(&op.at.blob))?;
-    let staging = Staging::peek(inside, &keys.staging(&op.at.blob))?;
+    let head = history::peek(inside, keys, &op.at, now)?.map(|seen| seen.head);
+    // Only the blob itself has staged blocks.
+    let staging = match op.at.moment {
+        Moment::Current => Staging::peek(inside, &keys.staging(&op.at.blob))?,
+        Moment::Snapshot(_) | Moment::Version(_) => None,
+    };
     let staging = staging.filter(|staging| !staging.has_expired(now));
     if head.is_none() && staging.is_none() {
         let deleted = is_deleted(inside, keys)?;
@@ -65,7 +70,7 @@ fn list(
         (true, None) => Some(Vec::new()),
         (true, Some(staging)) => Some(staged(inside, keys, &staging)?),
     };
-    let committed_state = head.map(|head| (Written { stamp: head.written }, head.content.length));
+    let committed_state = head.map(|head| (Written::at(head.written), head.content.length));
     Ok(BlockListReply { committed_state, committed, uncommitted })
 }
 

@@ -3,8 +3,9 @@
 use super::op::{
     AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
     GetBlob, GetBlobProperties, GetBlockList, GetContainer, GetContainerAcl, LeaseBlob,
-    LeaseContainer, ListBlobs, ListContainers, NewBlob, PutBlob, PutBlock, PutBlockList, SealBlob,
-    SetBlobMetadata, SetBlobProperties, SetContainerAcl, SetContainerMetadata,
+    LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob, PutBlob, PutBlock, PutBlockList,
+    SealBlob, SetBlobMetadata, SetBlobProperties, SetContainerAcl, SetContainerMetadata,
+    SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_domain::lease::LeaseCommand;
@@ -14,7 +15,12 @@ fn in_container(at: &ContainerPath) -> Scope<'_> {
 }
 
 fn on_blob(at: &BlobPath) -> Scope<'_> {
-    Scope::object(&at.account, at.container.as_str(), at.blob.as_str())
+    let blob = Scope::object(&at.account, at.container.as_str(), at.blob.as_str());
+    match &at.moment {
+        Moment::Current => blob,
+        Moment::Snapshot(id) => Scope { snapshot: Some(&id.text), ..blob },
+        Moment::Version(id) => Scope { version: Some(&id.text), ..blob },
+    }
 }
 
 macro_rules! guarded {
@@ -34,7 +40,18 @@ macro_rules! guarded {
 guarded!(in_container: CreateContainer, DeleteContainer, GetContainer, SetContainerMetadata,
     GetContainerAcl, SetContainerAcl, ListBlobs);
 guarded!(on_blob: AppendBlock, PutBlob, PutBlock, PutBlockList, GetBlob, GetBlobProperties, SetBlobMetadata,
-    SetBlobProperties, DeleteBlob);
+    SetBlobProperties, SnapshotBlob, UndeleteBlob);
+
+/// Taking away the chance to take a deletion back needs a permission of its own.
+impl Guarded for DeleteBlob {
+    fn action(&self) -> Action {
+        if self.permanent { Action::PermanentlyDeleteBlob } else { Action::DeleteBlob }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+}
 
 impl Guarded for CreateBlob {
     fn action(&self) -> Action {

@@ -9,6 +9,10 @@
 //! c/account/container i·U·K                                 staging area of a blob
 //! c/account/container i·S·staging·block id                  staged block
 //! c/account/container i·M·c·page                            block-list page
+//! c/account/container i·R·K·stamp                           left over: content that may be shared
+//! c/account/container i·V·K                                 history of a blob: counts
+//! c/account/container i·V·K·stamp·kind                      snapshot, version or deleted blob
+//! c/account/container i·W·until·K·stamp·kind                when a deleted one of these ends
 //! c/account/container i·X·c·offset                          one extent of a content
 //! c/account/container i·D·c                                 small content, inline
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
@@ -18,10 +22,11 @@
 
 pub(crate) use crate::directory::keys::{KeyRange, directory};
 
+use super::records::PastKind;
 use crate::directory::Family;
 use crate::directory::keys::{all_but_guard, guard, tagged};
 use zaffre_base::key::{push_name, push_prefix, split_name};
-use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp};
+use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp, Timestamp};
 use zaffre_store::Placement;
 
 /// Whether a row names extents; `zaffre check` compares those with the extents that are there.
@@ -156,11 +161,98 @@ impl Keys {
         KeyRange::under(self.tagged(b'G'))
     }
 
+    /// The counts of a blob's history; sorts before everything in it.
+    pub(crate) fn history(self, name: &BlobName) -> Vec<u8> {
+        self.tagged_name(b'V', name.as_str())
+    }
+
+    /// One snapshot, version or deleted blob.
+    pub(crate) fn past(self, name: &BlobName, at: Stamp, kind: PastKind) -> Vec<u8> {
+        let mut key = self.history(name);
+        push_moment(&mut key, at, kind);
+        key
+    }
+
+    /// All of a blob's history but its counts.
+    pub(crate) fn past_of(self, name: &BlobName) -> KeyRange {
+        let all = KeyRange::under(self.history(name));
+        KeyRange { start: [all.start.as_slice(), &[0]].concat(), end: all.end }
+    }
+
+    /// Whether a row holds the counts of a history.
+    pub(crate) fn is_history(self, key: &[u8]) -> bool {
+        self.histories().split(key).is_some_and(|(_, rest)| rest.is_empty())
+    }
+
+    /// Histories.
+    pub(crate) fn histories(self) -> NameSpace {
+        NameSpace(self.tagged(b'V'))
+    }
+
+    /// Content of a blob with a history that a commit took out of use.
+    pub(crate) fn leftover(self, name: &BlobName, at: Stamp) -> Vec<u8> {
+        let mut key = self.tagged_name(b'R', name.as_str());
+        key.extend_from_slice(&at.0.to_be_bytes());
+        key
+    }
+
+    /// All such of one blob, in the order of their commits.
+    pub(crate) fn leftovers_of(self, name: &BlobName) -> KeyRange {
+        KeyRange::under(self.tagged_name(b'R', name.as_str()))
+    }
+
+    /// All such of the container.
+    pub(crate) fn leftovers(self) -> NameSpace {
+        NameSpace(self.tagged(b'R'))
+    }
+
+    /// When something deleted and kept comes to its end.
+    pub(crate) fn end_of(
+        self,
+        until: Timestamp,
+        name: &BlobName,
+        at: Stamp,
+        kind: PastKind,
+    ) -> Vec<u8> {
+        let mut key = self.tagged(b'W');
+        key.extend_from_slice(&until.0.to_be_bytes());
+        push_name(&mut key, name.as_str());
+        push_moment(&mut key, at, kind);
+        key
+    }
+
+    /// What has come to its end by `now`.
+    pub(crate) fn ended(self, now: Timestamp) -> KeyRange {
+        let mut end = self.tagged(b'W');
+        end.extend_from_slice(&now.0.saturating_add(1).to_be_bytes());
+        KeyRange { start: self.tagged(b'W'), end: Some(end) }
+    }
+
+    /// Whose end a key of [`Keys::ended`] is about.
+    pub(crate) fn ended_of(self, key: &[u8]) -> Option<(BlobName, Stamp, PastKind)> {
+        let rest = key.strip_prefix(self.tagged(b'W').as_slice())?.get(8..)?;
+        let (name, moment) = split_name(rest)?;
+        let (at, kind) = moment_of(moment)?;
+        Some((BlobName::parse(&name).ok()?, at, kind))
+    }
+
     /// The commit whose leftovers an intent is about.
     pub(crate) fn intent_stamp(self, key: &[u8]) -> Option<Stamp> {
         let stamp = key.strip_prefix(self.tagged(b'G').as_slice())?;
         Some(Stamp(u64::from_be_bytes(stamp.try_into().ok()?)))
     }
+}
+
+fn push_moment(key: &mut Vec<u8>, at: Stamp, kind: PastKind) {
+    key.extend_from_slice(&at.0.to_be_bytes());
+    key.push(kind.tag());
+}
+
+/// The end of a key that names one moment of a blob.
+pub(crate) fn moment_of(bytes: &[u8]) -> Option<(Stamp, PastKind)> {
+    let (at, kind) = bytes.split_first_chunk::<8>()?;
+    let &[tag] = kind else { return None };
+    Some((Stamp(u64::from_be_bytes(*at)), PastKind::of_tag(tag)?))
 }
 
 /// Rows of one kind that are ordered by name.
@@ -185,6 +277,11 @@ impl NameSpace {
     /// The first possible key after every name that starts with `prefix`.
     pub(crate) fn past(&self, prefix: &str) -> Option<Vec<u8>> {
         self.starting_with(prefix).end
+    }
+
+    /// The name part of a key in this space, and what follows it.
+    pub(crate) fn split<'a>(&self, key: &'a [u8]) -> Option<(String, &'a [u8])> {
+        split_name(key.strip_prefix(self.0.as_slice())?)
     }
 
     /// The name part of a key in this space.
@@ -240,8 +337,14 @@ mod tests {
             old.inline(c),
             old.intent(Stamp(u64::MAX)),
             old.page(c, u32::MAX),
+            old.leftover(&blob("x"), Stamp(u64::MAX)),
             old.staged(c, &[0xFF; 64]),
             old.staging(&blob("x")),
+            old.history(&blob("x")),
+            old.past(&blob("x"), Stamp(1), PastKind::Snapshot),
+            old.past(&blob("x"), Stamp(1), PastKind::Version),
+            old.past(&blob("x"), Stamp(u64::MAX), PastKind::Base),
+            old.end_of(Timestamp(u64::MAX), &blob("x"), Stamp(1), PastKind::Base),
             old.piece(c, u64::MAX),
         ];
         assert!(rows.is_sorted(), "guard first, then by tag");
@@ -269,6 +372,32 @@ mod tests {
     }
 
     #[test]
+    fn moments_of_a_blob_are_together_and_come_back() {
+        let keys = Keys(Incarnation(7));
+        let (a, ab) = (blob("a"), blob("ab"));
+        let all = keys.past_of(&a);
+        for (key, inside) in [
+            (keys.history(&a), false),
+            (keys.past(&a, Stamp(0), PastKind::Snapshot), true),
+            (keys.past(&a, Stamp(u64::MAX), PastKind::Base), true),
+            (keys.past(&ab, Stamp(0), PastKind::Snapshot), false),
+        ] {
+            let within = key >= all.start && all.end.as_ref().is_some_and(|end| key < *end);
+            assert_eq!(within, inside, "{key:?}");
+        }
+        let key = keys.past(&a, Stamp(9), PastKind::Version);
+        let (name, rest) = keys.histories().split(&key).expect("a key of a moment");
+        assert_eq!((name.as_str(), moment_of(rest)), ("a", Some((Stamp(9), PastKind::Version))));
+        assert_eq!(moment_of(&[]), None, "the counts are no moment");
+        let end = keys.end_of(Timestamp(5), &a, Stamp(9), PastKind::Snapshot);
+        assert_eq!(keys.ended_of(&end), Some((a, Stamp(9), PastKind::Snapshot)));
+        for (now, due) in [(4, false), (5, true), (6, true)] {
+            let ended = keys.ended(Timestamp(now));
+            assert_eq!(ended.end.is_some_and(|last| end < last), due, "{now}");
+        }
+    }
+
+    #[test]
     fn directory_rows() {
         let name = ContainerName::parse("photos").unwrap_or_else(|_| panic!("legal"));
         assert_eq!(container_of(&container(&name)), Some(name.clone()));
@@ -285,5 +414,8 @@ mod tests {
         let keys = Keys(Incarnation(u64::MAX));
         assert!(keys.blob(&blob(&"\u{10000}".repeat(512))).len() <= 2560);
         assert!(keys.staged(ContentId(u128::MAX), &[0; 64]).len() <= 2560);
+        let name = blob(&"\u{10000}".repeat(512));
+        let (until, at) = (Timestamp(u64::MAX), Stamp(u64::MAX));
+        assert!(keys.end_of(until, &name, at, PastKind::Base).len() <= 2560);
     }
 }

@@ -69,9 +69,5 @@ fn apply(
 }
 
 fn outcome(written: Stamp, reply: LeaseReply) -> LeaseOutcome {
-    LeaseOutcome {
-        written: Written { stamp: written },
-        id: reply.id,
-        break_seconds: reply.break_seconds,
-    }
+    LeaseOutcome { written: Written::at(written), id: reply.id, break_seconds: reply.break_seconds }
 }

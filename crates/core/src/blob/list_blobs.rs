@@ -2,8 +2,13 @@
 //!
 //! Must never read more than the page needs, however many blobs there are or lie below a prefix.
 
-use super::keys::{KeyRange, Keys, NameSpace};
-use super::marker::{self, Listing};
+mod cursor;
+mod past;
+
+use self::cursor::Cursor;
+use self::past::{Pasts, Shown};
+use super::keys::{Keys, NameSpace};
+use super::marker::{self, Listing, Place};
 use super::op::ListBlobs;
 use super::records::{Head, Record, Staging};
 use super::reply::{BlobPage, BlobView, ListEntry};
@@ -11,13 +16,12 @@ use super::site::{find, is_deleted};
 use super::view;
 use crate::service::blocking;
 use crate::{Core, Error};
-use std::collections::VecDeque;
 use zaffre_auth::Authorized;
 use zaffre_base::limits::LIST_PAGE_BYTES;
 use zaffre_base::{BlobName, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::listing::{Listed, listed};
-use zaffre_store::{Row, Snapshot, StoreError};
+use zaffre_store::{Snapshot, StoreError};
 
 /// Lists the blobs of a container.
 pub async fn list_blobs(core: &Core, op: Authorized<ListBlobs>) -> Result<BlobPage, Error> {
@@ -34,28 +38,28 @@ pub async fn list_blobs(core: &Core, op: Authorized<ListBlobs>) -> Result<BlobPa
         if is_deleted(&inside, keys)? {
             return Err(Refusal::ContainerNotFound.into());
         }
-        page(&op, from.as_deref(), &inside, keys, now)
+        page(&op, from.as_ref(), &inside, keys, now)
     })
     .await
 }
 
 fn page(
     op: &ListBlobs,
-    from: Option<&str>,
+    from: Option<&Place>,
     inside: &Snapshot,
     keys: Keys,
     now: Timestamp,
 ) -> Result<BlobPage, Error> {
     let size = usize::try_from(op.max_results).unwrap_or(usize::MAX);
-    let mut names = Names::open(op, from, inside, keys, now);
+    let mut names = Names::open(op, from, inside, keys, now)?;
     let mut entries = Vec::new();
     let mut bytes = 0;
     while let Some(next) = names.peek()? {
         if entries.len() == size || bytes >= LIST_PAGE_BYTES {
-            let next = Some(marker::make(Listing::Blobs, &next));
+            let next = Some(marker::make(Listing::Blobs, &names.resume(next)));
             return Ok(BlobPage { entries, next });
         }
-        match listed(&op.prefix, op.delimiter.as_deref(), &next) {
+        match listed(&op.prefix, op.delimiter.as_deref(), &next.name) {
             Some(Listed::Prefix(group)) => {
                 entries.push(ListEntry::Prefix(group.to_owned()));
                 names.skip_group(group);
@@ -87,45 +91,62 @@ fn text_bytes(entry: &ListEntry) -> usize {
     view.name.as_str().len() + headers + metadata
 }
 
-/// The names to list, in order: committed blobs, and if asked for those with staged blocks only.
+/// What to list, in order: for each name its history if asked for, oldest first, then the blob, or
+/// if asked for one that has staged blocks only.
 struct Names<'a> {
     op: &'a ListBlobs,
     now: Timestamp,
     blobs: Cursor<'a>,
     stagings: Option<Cursor<'a>>,
+    pasts: Option<Pasts<'a>>,
 }
 
 impl<'a> Names<'a> {
     fn open(
         op: &'a ListBlobs,
-        from: Option<&str>,
+        from: Option<&Place>,
         inside: &'a Snapshot,
         keys: Keys,
         now: Timestamp,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let open = |space: NameSpace| {
             let mut cursor = Cursor::new(inside, space, op);
+            let from = from.map(|place| place.name.as_str());
             for name in [from, op.start_from.as_deref()].into_iter().flatten() {
                 cursor.skip_to(cursor.space.from(name));
             }
             cursor
         };
         let stagings = op.include_uncommitted.then(|| open(keys.stagings()));
-        Self { op, now, blobs: open(keys.blobs()), stagings }
+        let pasts = match op.history.any() {
+            true => Some(Pasts::open(open(keys.histories()), op.history, inside, keys, now, from)?),
+            false => None,
+        };
+        Ok(Self { op, now, blobs: open(keys.blobs()), stagings, pasts })
     }
 
-    /// The next name.
-    fn peek(&mut self) -> Result<Option<String>, Error> {
-        let blob = self.blobs.peek()?;
-        let staged = self.peek_staged()?;
-        // Both are in the order of their keys; the one that comes first decides.
-        Ok(match (blob, staged) {
-            (Some(blob), Some(staged)) => {
-                let key = |name: &str| self.blobs.space.from(name);
-                Some(if key(&staged) < key(&blob) { staged } else { blob })
-            }
-            (one, other) => one.or(other),
-        })
+    /// Where the next entry is.
+    fn peek(&mut self) -> Result<Option<Place>, Error> {
+        let blob = self.blobs.peek()?.map(Place::blob);
+        let staged = self.peek_staged()?.map(Place::blob);
+        let past = match &mut self.pasts {
+            Some(pasts) => pasts.peek()?,
+            None => None,
+        };
+        // All are in the order of their keys; the one that comes first decides. Of one name the
+        // history comes first.
+        let space = &self.blobs.space;
+        let order = |place: &Place| (space.from(&place.name), place.position.is_empty());
+        Ok([past, blob, staged].into_iter().flatten().min_by_key(order))
+    }
+
+    /// Where the next page starts so that nothing before `next` is shown again.
+    fn resume(&self, next: Place) -> Place {
+        if self.pasts.is_some() && next.position.is_empty() {
+            Place { position: past::end(), ..next }
+        } else {
+            next
+        }
     }
 
     /// The next name with staged blocks that have not expired.
@@ -142,14 +163,28 @@ impl<'a> Names<'a> {
         Ok(None)
     }
 
-    /// Takes the blob with the name just peeked at; a committed one wins over its staged blocks.
-    fn take(&mut self, name: &str) -> Result<BlobView, Error> {
+    /// Takes the entry just peeked at; a committed blob wins over its staged blocks.
+    fn take(&mut self, place: &Place) -> Result<BlobView, Error> {
+        let name = place.name.as_str();
+        let parsed = BlobName::parse(name)
+            .map_err(|_| StoreError::corrupt("the name in a blob's key is not legal"))?;
+        if let (Some(pasts), false) = (&mut self.pasts, place.position.is_empty()) {
+            let mut shown = match pasts.take() {
+                Some(Shown::Moment { at, kind, head }) => {
+                    view::past(parsed, at, kind, &head, self.now)
+                }
+                Some(Shown::VersionsOnly) => view::versions_only(parsed, self.now),
+                None => return Err(StoreError::corrupt("a listed moment has no row").into()),
+            };
+            if !self.op.include_metadata {
+                shown.metadata.clear();
+            }
+            return Ok(shown);
+        }
         let staged = match &mut self.stagings {
             Some(cursor) => cursor.take_named(name)?,
             None => None,
         };
-        let parsed = BlobName::parse(name)
-            .map_err(|_| StoreError::corrupt("the name in a blob's key is not legal"))?;
         if let Some(row) = self.blobs.take_named(name)? {
             let mut shown = view::blob(parsed, &Head::from_bytes(&row.value)?, self.now);
             if !self.op.include_metadata {
@@ -166,80 +201,8 @@ impl<'a> Names<'a> {
             let past = cursor.space.past(group);
             cursor.skip_past(past);
         }
-    }
-}
-
-/// Rows of one kind, read in batches that grow while they are used up and shrink after a jump.
-struct Cursor<'a> {
-    inside: &'a Snapshot,
-    space: NameSpace,
-    range: KeyRange,
-    rows: VecDeque<Row>,
-    ended: bool,
-    batch: usize,
-    jumps: bool,
-}
-
-impl<'a> Cursor<'a> {
-    const SMALL: usize = 8;
-    const LARGE: usize = 512;
-
-    fn new(inside: &'a Snapshot, space: NameSpace, op: &ListBlobs) -> Self {
-        let range = space.starting_with(&op.prefix);
-        let jumps = op.delimiter.is_some();
-        // One more than the page shows: the marker names it.
-        let page = usize::try_from(op.max_results).unwrap_or(Self::LARGE).saturating_add(1);
-        let batch = if jumps { Self::SMALL } else { page.min(Self::LARGE) };
-        Self { inside, space, range, rows: VecDeque::new(), ended: false, batch, jumps }
-    }
-
-    fn fill(&mut self) -> Result<(), Error> {
-        if !self.rows.is_empty() || self.ended {
-            return Ok(());
-        }
-        let rows = self.inside.scan(&self.range.start, self.range.end.as_deref(), self.batch)?;
-        match rows.last() {
-            Some(last) if rows.len() == self.batch => {
-                self.range.start = [last.key.as_slice(), &[0]].concat();
-                self.batch = (self.batch * 2).min(Self::LARGE);
-            }
-            _ => self.ended = true,
-        }
-        self.rows = rows.into();
-        Ok(())
-    }
-
-    fn peek(&mut self) -> Result<Option<String>, Error> {
-        self.fill()?;
-        let Some(row) = self.rows.front() else { return Ok(None) };
-        let name = self.space.name_of(&row.key);
-        Ok(Some(name.ok_or_else(|| StoreError::corrupt("the key of a blob"))?))
-    }
-
-    fn take_named(&mut self, name: &str) -> Result<Option<Row>, Error> {
-        let is_next = self.peek()?.is_some_and(|next| next == name);
-        Ok(if is_next { self.rows.pop_front() } else { None })
-    }
-
-    /// Goes on at `key` or where it is, whichever is later.
-    fn skip_to(&mut self, key: Vec<u8>) {
-        while self.rows.front().is_some_and(|row| row.key < key) {
-            self.rows.pop_front();
-        }
-        if self.rows.is_empty() && !self.ended && self.range.start < key {
-            self.range.start = key;
-            if self.jumps {
-                self.batch = Self::SMALL;
-            }
-        }
-    }
-
-    fn skip_past(&mut self, past: Option<Vec<u8>>) {
-        if let Some(past) = past {
-            self.skip_to(past);
-        } else {
-            self.rows.clear();
-            self.ended = true;
+        if let Some(pasts) = &mut self.pasts {
+            pasts.skip_group(group);
         }
     }
 }

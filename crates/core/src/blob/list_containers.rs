@@ -1,6 +1,6 @@
 //! List Containers: one page from one snapshot of the account's directory.
 
-use super::marker::{self, Listing};
+use super::marker::{self, Listing, Place};
 use super::op::ListContainers;
 use super::records::{Container, Record};
 use super::reply::{ContainerPage, ContainerView};
@@ -28,17 +28,18 @@ pub async fn list_containers(
     let from = from.map(|text| marker::read(Listing::Containers, text)).transpose()?;
     let directory = core.store().meta.snapshot(&keys::directory(&op.account)).await?;
     let now = core.now(&directory);
-    blocking(move || page(&op, from.as_deref(), &directory, now)).await
+    blocking(move || page(&op, from.as_ref(), &directory, now)).await
 }
 
 fn page(
     op: &ListContainers,
-    from: Option<&str>,
+    from: Option<&Place>,
     directory: &Snapshot,
     now: Timestamp,
 ) -> Result<ContainerPage, Error> {
     let range = keys::containers(&op.prefix);
-    let mut start = from.map_or(Vec::new(), keys::containers_from).max(range.start);
+    let mut start =
+        from.map_or(Vec::new(), |place| keys::containers_from(&place.name)).max(range.start);
     let size = usize::try_from(op.max_results).unwrap_or(usize::MAX);
     let mut containers = Vec::new();
     let mut bytes = 0;
@@ -52,7 +53,8 @@ fn page(
                 continue;
             }
             if containers.len() == size || bytes >= LIST_PAGE_BYTES {
-                let next = Some(marker::make(Listing::Containers, name.as_str()));
+                let place = Place::blob(name.to_string());
+                let next = Some(marker::make(Listing::Containers, &place));
                 return Ok(ContainerPage { containers, next });
             }
             let view = shown(op, name, &Container::from_bytes(&row.value)?, now);

@@ -18,6 +18,7 @@ mod delete_container;
 mod get_blob;
 mod get_block_list;
 mod guarded;
+pub(crate) mod history;
 pub(crate) mod keys;
 mod lease;
 mod list_blobs;
@@ -31,6 +32,8 @@ pub(crate) mod records;
 pub(crate) mod replace;
 pub mod reply;
 pub(crate) mod site;
+mod snapshot_blob;
+mod undelete_blob;
 mod view;
 
 pub use append_block::{append_block, seal_blob};
@@ -51,6 +54,8 @@ pub use list_containers::list_containers;
 pub use put_blob::put_blob;
 pub use put_block::put_block;
 pub use put_block_list::put_block_list;
+pub use snapshot_blob::snapshot_blob;
+pub use undelete_blob::undelete_blob;
 
 /// Bytes on their way in or out, in pieces; never collected whole.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, StreamError>> + Send>>;

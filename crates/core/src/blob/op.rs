@@ -2,7 +2,7 @@
 //!
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
-use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
+use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
@@ -34,6 +34,29 @@ pub struct BlobPath {
     pub container: ContainerName,
     /// The blob.
     pub blob: BlobName,
+    /// Which of its states; operations that only know the current one ignore it.
+    pub moment: Moment,
+}
+
+/// Which state of a blob is meant.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Moment {
+    /// The current one.
+    #[default]
+    Current,
+    /// A snapshot, `snapshot`.
+    Snapshot(MomentId),
+    /// A version, `versionid`; it may be the current one.
+    Version(MomentId),
+}
+
+/// The id of a snapshot or a version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MomentId {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The id as sent, which signatures cover.
+    pub text: String,
 }
 
 /// List Containers.
@@ -153,6 +176,29 @@ pub struct ListBlobs {
     pub include_metadata: bool,
     /// Show blobs that only have staged blocks.
     pub include_uncommitted: bool,
+    /// Show what is not current.
+    pub history: IncludeHistory,
+}
+
+/// What a listing shows besides current blobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent parts of what can be asked for")]
+pub struct IncludeHistory {
+    /// Snapshots.
+    pub snapshots: bool,
+    /// Versions, and the ids of current ones.
+    pub versions: bool,
+    /// What is deleted and kept, of the kinds that are shown.
+    pub deleted: bool,
+    /// Names that have versions and no current one.
+    pub deleted_with_versions: bool,
+}
+
+impl IncludeHistory {
+    /// Whether anything is asked for.
+    pub fn any(self) -> bool {
+        self.snapshots || self.versions || self.deleted || self.deleted_with_versions
+    }
 }
 
 /// Put Blob of type BlockBlob. The body comes beside it.
@@ -366,10 +412,46 @@ pub struct SetBlobProperties {
 pub struct DeleteBlob {
     /// Which.
     pub at: BlobPath,
+    /// What happens to the blob's snapshots.
+    pub snapshots: DeleteSnapshots,
+    /// `deletetype=permanent`: what is deleted already is deleted for good.
+    pub permanent: bool,
     /// `x-ms-lease-id`.
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+}
+
+/// What the deletion of a blob does to its snapshots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeleteSnapshots {
+    /// There must be none.
+    #[default]
+    Refuse,
+    /// They go with the blob.
+    Include,
+    /// They go and the blob stays.
+    Only,
+}
+
+/// Snapshot Blob.
+#[derive(Clone, Debug)]
+pub struct SnapshotBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// Replaces the metadata in the snapshot, unless empty.
+    pub metadata: Metadata,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Undelete Blob.
+#[derive(Clone, Debug)]
+pub struct UndeleteBlob {
+    /// Which.
+    pub at: BlobPath,
 }
 
 /// Lease Blob.

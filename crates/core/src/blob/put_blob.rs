@@ -7,9 +7,10 @@ use super::content::upload::{Expected, is_small, receive};
 use super::keys::Keys;
 use super::op::{ExpectedChecksum, PutBlob};
 use super::records::{Content, Head, Record, Staging, Tier};
-use super::replace::{LeftOver, retire};
+use super::replace::{LeftOver, overwrite};
 use super::reply::{PutBlobReply, Written};
 use super::site::{Site, alive, find};
+use crate::settings::Keeping;
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_domain::Refusal;
@@ -30,7 +31,8 @@ pub async fn put_blob(
     let limit = sizes(op.context.version).put_blob;
     check_size(op.length.unwrap_or(0), limit)?;
     let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let put = Put::new(op, grants, site.keys);
+    let keeping = core.settings(&op.at.account).keeping();
+    let put = Put::new(op, grants, site.keys, keeping);
     put.refuse_early(core, &site).await?;
     let expected = Expected { limit, length: put.op.length, md5: true };
     let received = receive(core, &site, hold, body, expected).await?;
@@ -50,13 +52,14 @@ struct Put {
     presented: Presented,
     grants: Grants,
     keys: Keys,
+    keeping: Keeping,
 }
 
 impl Put {
-    fn new(mut op: PutBlob, grants: Grants, keys: Keys) -> Self {
+    fn new(mut op: PutBlob, grants: Grants, keys: Keys, keeping: Keeping) -> Self {
         let conditions = std::mem::take(&mut op.conditions);
         let presented = Presented { lease: op.lease, conditions };
-        Self { op, presented, grants, keys }
+        Self { op, presented, grants, keys, keeping }
     }
 
     /// Saves receiving a large body that will be refused. Not when the request announces a
@@ -112,7 +115,6 @@ impl Put {
         rows.write(tx)?;
         let mut head = Head::block_blob(stamp, content);
         if let Some(old) = &old {
-            head.created = old.created;
             head.lease = after_write(old.lease, now);
         }
         let mut properties = self.op.properties.clone();
@@ -120,9 +122,7 @@ impl Put {
         head.set_properties(properties);
         head.metadata = self.op.metadata.clone();
         head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
-        head.store(tx, &key)?;
-        let replaced = old.map(|old| old.content);
-        let left = retire(tx, self.keys, name, replaced, staging.as_ref(), Some(content))?;
-        Ok((Written { stamp }, left))
+        let (old, staging) = (old.as_ref(), staging.as_ref());
+        Ok(overwrite(tx, self.keys, name, old, head, staging, self.keeping)?)
     }
 }

@@ -4,6 +4,7 @@ use super::ByteStream;
 use super::admit;
 use super::content::claim::NewRows;
 use super::content::upload::{Expected, is_small, receive};
+use super::history::Past;
 use super::keys::Keys;
 use super::op::PutBlock;
 use super::records::{Content, Head, Record, StagedBlock, Staging};
@@ -82,6 +83,7 @@ impl Stage {
         let head = Head::load(tx, &blob_key)?;
         admit::stage(head.as_ref(), self.op.lease, self.grants, self.op.context.version, now)
             .map_err(Abort::Fail)?;
+        let is_missing = head.is_none();
         if let Some(mut head) = head {
             let lease = after_write(head.lease, now);
             if lease != head.lease {
@@ -111,8 +113,14 @@ impl Stage {
         let id_length = current.and_then(|staging| usize::try_from(staging.id_length).ok());
         check_staging(&self.op.block_id, id_length, staging.count).map_err(Abort::Fail)?;
         staging.changed = stamp;
-        let left =
+        // Neither a staged block nor an expired area was ever a part of what a head names.
+        let mut left =
             retire(tx, self.keys, name, replaced.map(|b| b.content), expired.as_ref(), None)?;
+        if is_missing {
+            let mut past = Past::load(tx, self.keys, name)?;
+            past.make_room(tx)?;
+            left = left.or(past.finish(tx, None, None)?);
+        }
         rows.write(tx)?;
         StagedBlock { content }.store(tx, &block_key)?;
         staging.store(tx, &self.keys.staging(name))?;

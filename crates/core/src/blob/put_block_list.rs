@@ -10,10 +10,11 @@ use super::content::manifest::{self, NewManifest};
 use super::keys::Keys;
 use super::op::PutBlockList;
 use super::records::{Block, Content, Head, Record, StagedBlock, Staging, Tier};
-use super::replace::{LeftOver, retire};
+use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
 use super::site::{alive, find, is_deleted};
 use crate::service::blocking;
+use crate::settings::Keeping;
 use crate::{Core, Error};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ pub async fn put_block_list(core: &Core, op: Authorized<PutBlockList>) -> Result
     let (op, grants) = op.into_parts();
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     check_entries(&op.blocks)?;
-    let commit = Arc::new(Commit::new(op, grants));
+    let keeping = core.settings(&op.at.account).keeping();
+    let commit = Arc::new(Commit::new(op, grants, keeping));
     for _ in 0..ATTEMPTS {
         match attempt(core, &commit).await {
             Ok(written) => return Ok(written),
@@ -67,6 +69,7 @@ struct Commit {
     op: PutBlockList,
     presented: Presented,
     grants: Grants,
+    keeping: Keeping,
 }
 
 /// A part of the state that a layout may rest on.
@@ -148,9 +151,9 @@ fn refuse(refusal: Refusal) -> Abort<Decline> {
 }
 
 impl Commit {
-    fn new(mut op: PutBlockList, grants: Grants) -> Self {
+    fn new(mut op: PutBlockList, grants: Grants, keeping: Keeping) -> Self {
         let conditions = std::mem::take(&mut op.conditions);
-        Self { presented: Presented { lease: op.lease, conditions }, op, grants }
+        Self { presented: Presented { lease: op.lease, conditions }, op, grants, keeping }
     }
 
     /// Finds every listed block. Refuses here what would be refused by the deciding transaction.
@@ -245,7 +248,6 @@ impl Commit {
         rows.write(tx)?;
         let mut head = Head::block_blob(stamp, content);
         if let Some(old) = &old {
-            head.created = old.created;
             head.lease = after_write(old.lease, now);
             head.tier.clone_from(&old.tier);
         }
@@ -254,10 +256,8 @@ impl Commit {
         if let Some(name) = self.op.tier.clone() {
             head.tier = Some(Tier { name, since: now });
         }
-        head.store(tx, &key)?;
-        let replaced = old.map(|old| old.content);
-        let left = retire(tx, keys, name, replaced, staging.as_ref(), Some(content))?;
-        Ok((Written { stamp }, left))
+        let (old, staging) = (old.as_ref(), staging.as_ref());
+        Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }
 }
 

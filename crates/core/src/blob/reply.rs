@@ -10,9 +10,16 @@ use zaffre_domain::lease::LeaseView;
 pub struct Written {
     /// The commit.
     pub stamp: Stamp,
+    /// The id of the version that the operation made.
+    pub version: Option<Timestamp>,
 }
 
 impl Written {
+    /// A state without a version of its own.
+    pub fn at(stamp: Stamp) -> Self {
+        Self { stamp, version: None }
+    }
+
     /// The entity tag.
     pub fn etag(self) -> ETag {
         ETag(self.stamp)
@@ -92,6 +99,77 @@ pub struct BlobView {
     pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).
     pub committed: bool,
+    /// Which state of the blob it is.
+    pub moment: MomentView,
+}
+
+/// Which state of a blob is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MomentView {
+    /// The current one, with the id of its version if it has one.
+    Current {
+        /// The version.
+        version: Option<Timestamp>,
+    },
+    /// A snapshot.
+    Snapshot {
+        /// Its id.
+        at: Timestamp,
+        /// If it is deleted and kept.
+        deleted: Option<DeletedView>,
+    },
+    /// A version that is not current.
+    Version {
+        /// Its id.
+        at: Timestamp,
+        /// If it is deleted and kept.
+        deleted: Option<DeletedView>,
+    },
+    /// A deleted blob that is kept.
+    Deleted(DeletedView),
+    /// A name that has versions and no current one.
+    VersionsOnly,
+}
+
+impl MomentView {
+    /// Whether it is the blob itself, which alone can be leased.
+    pub fn is_current(self) -> bool {
+        matches!(self, Self::Current { .. })
+    }
+
+    /// When it was deleted, if it is only kept.
+    pub fn deleted(self) -> Option<DeletedView> {
+        match self {
+            Self::Snapshot { deleted, .. } | Self::Version { deleted, .. } => deleted,
+            Self::Deleted(deleted) => Some(deleted),
+            Self::Current { .. } | Self::VersionsOnly => None,
+        }
+    }
+}
+
+/// A deletion that can be taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeletedView {
+    /// When it was deleted.
+    pub at: Timestamp,
+    /// Whole days until it is gone.
+    pub remaining_days: u64,
+}
+
+/// What Snapshot Blob answers.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotReply {
+    /// The snapshot's id.
+    pub snapshot: Timestamp,
+    /// ETag and Last-Modified of the snapshot, and the version that the blob has now.
+    pub written: Written,
+}
+
+/// What Delete Blob answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeleteReply {
+    /// It cannot be brought back.
+    pub permanent: bool,
 }
 
 /// One entry of a hierarchical listing.

@@ -1,8 +1,8 @@
 //! From stored rows to what is shown.
 
-use super::records::{Container, Head, Staging};
-use super::reply::{BlobView, ContainerView, OfKind, Written};
-use zaffre_base::{BlobName, ContainerName, Timestamp};
+use super::records::{Container, Content, Deleted, Head, PastKind, Shape, Staging};
+use super::reply::{BlobView, ContainerView, DeletedView, MomentView, OfKind, Written};
+use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::lease::{Lease, view};
@@ -11,7 +11,7 @@ use zaffre_domain::lease::{Lease, view};
 pub(crate) fn container(name: ContainerName, record: &Container, now: Timestamp) -> ContainerView {
     ContainerView {
         name,
-        written: Written { stamp: record.written },
+        written: Written::at(record.written),
         metadata: record.metadata.clone(),
         access: record.access(),
         policies: record.policies(),
@@ -23,7 +23,7 @@ pub(crate) fn container(name: ContainerName, record: &Container, now: Timestamp)
 pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
     BlobView {
         name,
-        written: Written { stamp: head.written },
+        written: Written::at(head.written),
         created: head.created,
         length: head.content.length,
         properties: head.properties(),
@@ -39,14 +39,48 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
             BlobKind::Page => OfKind::Page { sequence_number: head.sequence_number() },
         },
         committed: true,
+        moment: MomentView::Current { version: head.version.map(Stamp::time) },
     }
+}
+
+/// A snapshot, a version or a deleted blob as it is at `now`.
+pub(crate) fn past(
+    name: BlobName,
+    at: Stamp,
+    kind: PastKind,
+    head: &Head,
+    now: Timestamp,
+) -> BlobView {
+    let deleted = head.deleted.map(|deleted| self::deleted(deleted, now));
+    let moment = match (kind, deleted) {
+        (PastKind::Snapshot, deleted) => MomentView::Snapshot { at: at.time(), deleted },
+        (PastKind::Version, deleted) => MomentView::Version { at: at.time(), deleted },
+        (PastKind::Base, Some(deleted)) => MomentView::Deleted(deleted),
+        // Only a deletion makes such a row.
+        (PastKind::Base, None) => MomentView::Current { version: None },
+    };
+    BlobView { moment, ..blob(name, head, now) }
+}
+
+/// A name that has versions and no current one.
+pub(crate) fn versions_only(name: BlobName, now: Timestamp) -> BlobView {
+    let content = Content { id: ContentId(0), length: 0, shape: Shape::Empty };
+    let head = Head::block_blob(Stamp(now.0), content);
+    BlobView { moment: MomentView::VersionsOnly, committed: false, ..blob(name, &head, now) }
+}
+
+/// A deletion as it is at `now`.
+pub(crate) fn deleted(deleted: Deleted, now: Timestamp) -> DeletedView {
+    const DAY: u64 = 24 * 60 * 60;
+    let left = deleted.until.since(now).as_secs();
+    DeletedView { at: deleted.at.time(), remaining_days: left / DAY }
 }
 
 /// A blob that only has staged blocks.
 pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> BlobView {
     BlobView {
         name,
-        written: Written { stamp: staging.changed },
+        written: Written::at(staging.changed),
         created: staging.changed.time(),
         length: 0,
         properties: HttpProperties::default(),
@@ -55,5 +89,6 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         tier: None,
         of_kind: OfKind::Block,
         committed: false,
+        moment: MomentView::Current { version: None },
     }
 }

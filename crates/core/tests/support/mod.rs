@@ -11,16 +11,19 @@ use std::time::Duration;
 use zaffre_auth::{
     Accounts, Authorized, Claim, Guarded, RequestFacts, Service, authenticate, authorize, sign,
 };
-use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid};
+use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Timestamp};
 use zaffre_core::blob::op::{
     BlobPath, ContainerPath, Context, CreateContainer, DeleteBlob, DeleteContainer,
-    ExpectedChecksum, GetBlob, GetBlobProperties, GetBlockList, GetContainer, LeaseBlob,
-    LeaseContainer, ListBlobs, ListContainers, PutBlob, PutBlock, PutBlockList, SetBlobMetadata,
+    DeleteSnapshots, ExpectedChecksum, GetBlob, GetBlobProperties, GetBlockList, GetContainer,
+    IncludeHistory, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment, MomentId,
+    PutBlob, PutBlock, PutBlockList, SetBlobMetadata, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_core::blob::reply::{
-    BlobPage, BlobView, BlockListReply, LeaseOutcome, ListEntry, Written,
+    BlobPage, BlobView, BlockListReply, DeleteReply, LeaseOutcome, ListEntry, SnapshotReply,
+    Written,
 };
 use zaffre_core::blob::{self, ByteStream, StreamError};
+use zaffre_core::settings::AccountSettings;
 use zaffre_core::{Core, CoreOptions, Error};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
@@ -262,8 +265,30 @@ impl World {
         lease: Option<Guid>,
         conditions: Conditions,
     ) -> Result<(), Error> {
-        let op = DeleteBlob { at: path(at), lease, conditions };
+        let op = DeleteBlob { lease, conditions, ..delete(at) };
+        blob::delete_blob(&self.core, self.ok(op)).await.map(|_| ())
+    }
+
+    pub async fn snapshot(&self, at: &str) -> Result<Timestamp, Error> {
+        self.snapshot_with(snapshot(at)).await.map(|reply| reply.snapshot)
+    }
+
+    pub async fn snapshot_with(&self, op: SnapshotBlob) -> Result<SnapshotReply, Error> {
+        blob::snapshot_blob(&self.core, self.ok(op)).await
+    }
+
+    pub async fn undelete(&self, at: &str) -> Result<(), Error> {
+        let op = UndeleteBlob { at: path(at) };
+        blob::undelete_blob(&self.core, self.ok(op)).await
+    }
+
+    pub async fn remove(&self, op: DeleteBlob) -> Result<DeleteReply, Error> {
         blob::delete_blob(&self.core, self.ok(op)).await
+    }
+
+    /// From now on, these settings.
+    pub fn settle_on(&self, settings: AccountSettings) {
+        self.core.set_settings(&must(AccountName::parse(ACCOUNT)), settings);
     }
 
     pub async fn lease(&self, at: &str, command: LeaseCommand) -> Result<LeaseOutcome, Error> {
@@ -385,6 +410,7 @@ pub fn path(at: &str) -> BlobPath {
         account: must(AccountName::parse(ACCOUNT)),
         container: must(ContainerName::parse(container)),
         blob: must(BlobName::parse(blob)),
+        moment: Moment::Current,
     }
 }
 
@@ -441,6 +467,33 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
     }
 }
 
+pub fn snapshot(at: &str) -> SnapshotBlob {
+    let (metadata, conditions) = (Metadata::new(), Conditions::default());
+    SnapshotBlob { at: path(at), metadata, lease: None, conditions }
+}
+
+fn id(at: Timestamp) -> MomentId {
+    MomentId { at, text: at.iso7().to_string() }
+}
+
+pub fn snapshot_of(blob: &str, at: Timestamp) -> BlobPath {
+    BlobPath { moment: Moment::Snapshot(id(at)), ..path(blob) }
+}
+
+pub fn version_of(blob: &str, at: Timestamp) -> BlobPath {
+    BlobPath { moment: Moment::Version(id(at)), ..path(blob) }
+}
+
+pub fn delete(at: &str) -> DeleteBlob {
+    DeleteBlob {
+        at: path(at),
+        snapshots: DeleteSnapshots::Refuse,
+        permanent: false,
+        lease: None,
+        conditions: Conditions::default(),
+    }
+}
+
 pub fn list(name: &str) -> ListBlobs {
     ListBlobs {
         at: container(name),
@@ -451,6 +504,7 @@ pub fn list(name: &str) -> ListBlobs {
         max_results: 5_000,
         include_metadata: false,
         include_uncommitted: false,
+        history: IncludeHistory::default(),
     }
 }
 

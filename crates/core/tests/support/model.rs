@@ -298,8 +298,8 @@ impl Run {
         match condition {
             Condition::None => Conditions::default(),
             Condition::Absent => if_absent(),
-            Condition::Current => if_match(current.unwrap_or(Written { stamp: Stamp(1) })),
-            Condition::Stale => if_match(Written { stamp: Stamp(1) }),
+            Condition::Current => if_match(current.unwrap_or(Written::at(Stamp(1)))),
+            Condition::Stale => if_match(Written::at(Stamp(1))),
         }
     }
 
@@ -375,8 +375,7 @@ impl Run {
     }
 
     async fn delete(&mut self, name: &str, at: &str, lease: Option<u128>) -> Result<(), Stopped> {
-        let conditions = Conditions::default();
-        let op = DeleteBlob { at: super::path(at), lease: lease.map(Guid), conditions };
+        let op = DeleteBlob { lease: lease.map(Guid), ..super::delete(at) };
         let got = blob::delete_blob(&self.world.core, self.world.ok(op)).await;
         let mut next = self.model.clone();
         let want = next.delete(name, lease);

@@ -31,6 +31,12 @@ pub(crate) struct Head {
     pub(crate) tier: Option<Tier>,
     #[n(7)]
     kind: Kind,
+    /// The id of this version, if it was written while versions are kept.
+    #[cbor(n(8), with = "fields", has_nil)]
+    pub(crate) version: Option<Stamp>,
+    /// Only in history: it was deleted and is kept for a while.
+    #[n(9)]
+    pub(crate) deleted: Option<Deleted>,
     /// Blocks of an append blob.
     #[n(14)]
     append_blocks: Option<u32>,
@@ -40,6 +46,18 @@ pub(crate) struct Head {
     /// Sequence number of a page blob.
     #[n(16)]
     sequence_number: Option<u64>,
+}
+
+/// A deletion that can be taken back for a while.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct Deleted {
+    /// The commit that deleted it.
+    #[cbor(n(0), with = "fields")]
+    pub(crate) at: Stamp,
+    /// When it is gone.
+    #[cbor(n(1), with = "fields")]
+    pub(crate) until: Timestamp,
 }
 
 /// An access tier that was set by name.
@@ -134,6 +152,8 @@ impl Head {
             append_blocks: None,
             sealed: None,
             sequence_number: None,
+            version: None,
+            deleted: None,
         }
     }
 
@@ -168,6 +188,31 @@ impl Head {
 
     pub(crate) fn set_sequence_number(&mut self, number: u64) {
         self.sequence_number = Some(number);
+    }
+
+    /// The id this state has as a version; what was written without one has its creation's.
+    pub(crate) fn version_id(&self) -> Stamp {
+        self.version.unwrap_or(Stamp(self.created.0))
+    }
+
+    /// Whether its bytes are offline.
+    pub(crate) fn is_archived(&self) -> bool {
+        self.tier.as_ref().is_some_and(|tier| tier.name == "Archive")
+    }
+
+    /// The same state as a part of history, where nothing is leased.
+    pub(crate) fn to_past(&self) -> Self {
+        Self { lease: Lease::default(), ..self.clone() }
+    }
+
+    /// The same state, deleted or brought back.
+    pub(crate) fn with_deleted(self, deleted: Option<Deleted>) -> Self {
+        Self { deleted, ..self }
+    }
+
+    /// The same state as the version `version`.
+    pub(crate) fn with_version(self, version: Option<Stamp>) -> Self {
+        Self { version, ..self }
     }
 
     pub(crate) fn properties(&self) -> HttpProperties {
@@ -215,6 +260,8 @@ mod tests {
             expires: Some(Timestamp(9)),
             breaks: Some(Timestamp(8)),
         };
+        head.version = Some(Stamp(11));
+        head.deleted = Some(Deleted { at: Stamp(12), until: Timestamp(13) });
         let back = Head::from_bytes(&head.to_bytes()).ok();
         assert_eq!(back.as_ref(), Some(&head));
         assert_eq!(back.map(|h| h.properties()), Some(head.properties()));

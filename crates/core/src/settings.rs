@@ -1,0 +1,109 @@
+//! What is chosen for each account: versioning, how long deleted things are kept, and the like.
+//!
+//! Must never be read inside a transaction: its body gets the values that held when it was begun.
+
+use crate::Core;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+use zaffre_base::AccountName;
+
+/// The choices for one account. In Azure most of these belong to the management plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of one account")]
+pub struct AccountSettings {
+    /// Writes and deletions keep the state before as a version.
+    pub versioning: bool,
+    /// Days that deleted and overwritten blobs are kept, 1..=365; `None` = not at all.
+    pub blob_retention_days: Option<u32>,
+    /// Days that deleted containers are kept, 1..=365; `None` = not at all.
+    pub container_retention_days: Option<u32>,
+    /// What is kept after its deletion may be deleted for good before its time.
+    pub permanent_delete: bool,
+    /// The last access to a blob is remembered.
+    pub last_access_tracking: bool,
+    /// Containers may be opened to the public.
+    pub public_access: bool,
+}
+
+impl Default for AccountSettings {
+    /// What an account has that was made without asking for anything, except that containers may be
+    /// public.
+    fn default() -> Self {
+        Self {
+            versioning: false,
+            blob_retention_days: None,
+            container_retention_days: None,
+            permanent_delete: false,
+            last_access_tracking: false,
+            public_access: true,
+        }
+    }
+}
+
+/// What becomes of the state that a write or a deletion replaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Keeping {
+    /// It becomes a version.
+    pub(crate) versions: bool,
+    /// It is kept for so long.
+    pub(crate) deleted: Option<Duration>,
+}
+
+impl AccountSettings {
+    pub(crate) fn keeping(&self) -> Keeping {
+        Keeping { versions: self.versioning, deleted: self.blob_retention_days.map(days) }
+    }
+
+    #[allow(dead_code, reason = "deleting a container will ask")]
+    pub(crate) fn container_retention(&self) -> Option<Duration> {
+        self.container_retention_days.map(days)
+    }
+}
+
+fn days(days: u32) -> Duration {
+    const HOURS: u64 = 24;
+    Duration::from_hours(HOURS * u64::from(days))
+}
+
+/// The settings of all accounts.
+#[derive(Debug, Default)]
+pub(crate) struct Settings(RwLock<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    usual: AccountSettings,
+    own: HashMap<AccountName, AccountSettings>,
+}
+
+impl Core {
+    /// The settings of an account.
+    pub fn settings(&self, account: &AccountName) -> AccountSettings {
+        let table = self.all_settings().0.read().unwrap_or_else(PoisonError::into_inner);
+        table.own.get(account).copied().unwrap_or(table.usual)
+    }
+
+    /// From the next operation on, these hold for the account.
+    pub fn set_settings(&self, account: &AccountName, settings: AccountSettings) {
+        let mut table = self.all_settings().0.write().unwrap_or_else(PoisonError::into_inner);
+        table.own.insert(account.clone(), settings);
+    }
+
+    /// From the next operation on, these hold for accounts without their own.
+    pub fn set_usual_settings(&self, settings: AccountSettings) {
+        self.all_settings().0.write().unwrap_or_else(PoisonError::into_inner).usual = settings;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retention_is_in_days() {
+        let settings = AccountSettings { blob_retention_days: Some(7), ..Default::default() };
+        let week = Duration::from_hours(7 * 24);
+        assert_eq!(settings.keeping(), Keeping { versions: false, deleted: Some(week) });
+        assert_eq!(settings.container_retention(), None);
+    }
+}
