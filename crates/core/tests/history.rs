@@ -14,6 +14,7 @@ use zaffre_core::blob::reply::{ListEntry, MomentView};
 use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::BlockSource::{Latest, Uncommitted};
 use zaffre_domain::blob::Metadata;
+use zaffre_domain::conditions::Conditions;
 use zaffre_domain::{LeaseOn, Refusal};
 
 const DAY: u64 = 24 * 60 * 60;
@@ -181,7 +182,7 @@ async fn versions() {
         assert_eq!(before.version, None);
         world.settle_on(versioning());
         let one = must(world.put("photos/a", "one").await);
-        let two = must(world.set_metadata("photos/a", "k", "v", Default::default()).await);
+        let two = must(world.set_metadata("photos/a", "k", "v", Conditions::default()).await);
         let (one, two) = (one.version.expect("an id"), two.version.expect("an id"));
         let view = must(world.properties("photos/a").await);
         assert_eq!(view.moment, MomentView::Current { version: Some(two) });

@@ -118,9 +118,10 @@ impl<'a> Names<'a> {
             cursor
         };
         let stagings = op.include_uncommitted.then(|| open(keys.stagings()));
-        let pasts = match op.history.any() {
-            true => Some(Pasts::open(open(keys.histories()), op.history, inside, keys, now, from)?),
-            false => None,
+        let pasts = if op.history.any() {
+            Some(Pasts::open(open(keys.histories()), op.history, inside, keys, now, from)?)
+        } else {
+            None
         };
         Ok(Self { op, now, blobs: open(keys.blobs()), stagings, pasts })
     }

@@ -42,7 +42,7 @@ const POSITIONED: u8 = 0x80;
 /// one, the name, and a checksum over all of them, in the alphabet that needs no escaping in a URL.
 pub(crate) fn make(listing: Listing, place: &Place) -> String {
     let mut bytes = vec![listing.tag()];
-    if let Some(length @ 1..) = u8::try_from(place.position.len()).ok() {
+    if let Ok(length @ 1..) = u8::try_from(place.position.len()) {
         bytes = vec![listing.tag() | POSITIONED, length];
         bytes.extend_from_slice(&place.position);
     }

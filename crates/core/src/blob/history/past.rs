@@ -151,16 +151,13 @@ impl Past {
         if keeping.versions || old.version.is_some() {
             return self.add_version(tx, old);
         }
-        match deletion(tx, keeping).filter(|_| !old.is_archived()) {
-            Some(deleted) => {
-                let head = old.to_past().with_deleted(Some(deleted));
-                self.add(tx, tx.stamp(), PastKind::Snapshot, &head)
-            }
-            None => {
-                self.drop_content(old.content);
-                Ok(())
-            }
+        let deleted = deletion(tx, keeping).filter(|_| !old.is_archived());
+        if deleted.is_some() {
+            let head = old.to_past().with_deleted(deleted);
+            return self.add(tx, tx.stamp(), PastKind::Snapshot, &head);
         }
+        self.drop_content(old.content);
+        Ok(())
     }
 
     /// The current state becomes a version.
