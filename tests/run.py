@@ -56,6 +56,7 @@ SUITES = (
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("wire", "venv", ("suites/wire",), 48),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
+    Suite("copy", "venv", ("suites/copy",), 56),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 

@@ -56,6 +56,14 @@ impl Claim {
         }
     }
 
+    /// Whether it lets its holder do everything in the account.
+    pub fn owns_account(&self) -> bool {
+        match self.kind {
+            Kind::SharedKey => true,
+            Kind::AccountSas(_) | Kind::ServiceSas(_) | Kind::Anonymous { .. } => false,
+        }
+    }
+
     /// Whether the request carried no credential.
     pub fn is_anonymous(&self) -> bool {
         matches!(self.kind, Kind::Anonymous { .. })

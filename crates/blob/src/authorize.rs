@@ -84,6 +84,11 @@ impl<'a> Caller<'a> {
         self.claim.scheme()
     }
 
+    /// Whether the caller may do everything in the account.
+    pub(crate) fn owns_account(&self) -> bool {
+        self.claim.owns_account()
+    }
+
     /// Refuses what the caller may not do, before its syntax is looked at and its body read.
     /// An operation that is not served tells nothing, so that any credential may learn of it.
     pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>) -> Result<(), ApiError> {

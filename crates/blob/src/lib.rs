@@ -6,6 +6,7 @@ pub mod account_info;
 mod authorize;
 pub mod batch;
 pub mod body;
+pub mod copy;
 mod dispatch;
 mod failure;
 pub mod fields;

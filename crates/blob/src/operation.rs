@@ -5,6 +5,7 @@
 use crate::account_info::GetAccountInfo;
 use crate::batch::Batch;
 use crate::parse::blob::Download;
+use crate::parse::from_url::{FromUrl, WholeBlob};
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
 use zaffre_auth::action::Action;
@@ -80,6 +81,12 @@ pub enum Kind {
     PutBlockList,
     /// Get Block List
     GetBlockList,
+    /// Put Blob From URL
+    PutBlobFromUrl,
+    /// Put Block From URL
+    PutBlockFromUrl,
+    /// Append Block From URL
+    AppendBlockFromUrl,
     /// An operation of the service that this server does not perform yet.
     Unserved(Unserved),
 }
@@ -103,9 +110,6 @@ pub enum Unserved {
     SetBlobExpiry,
     QueryBlobContents,
     PutPageBlob,
-    PutBlobFromUrl,
-    PutBlockFromUrl,
-    AppendBlockFromUrl,
     PutPage,
     PutPageFromUrl,
     GetPageRanges,
@@ -151,6 +155,9 @@ impl Kind {
             Self::PutBlock => "PutBlock",
             Self::PutBlockList => "PutBlockList",
             Self::GetBlockList => "GetBlockList",
+            Self::PutBlobFromUrl => "PutBlobFromURL",
+            Self::PutBlockFromUrl => "PutBlockFromURL",
+            Self::AppendBlockFromUrl => "AppendBlockFromURL",
             Self::Unserved(unserved) => unserved.name(),
         }
     }
@@ -189,6 +196,9 @@ impl Kind {
             Self::AppendBlock => Action::AppendBlock,
             Self::SealBlob => Action::SealAppendBlob,
             Self::PutBlock => Action::PutBlock,
+            Self::AppendBlockFromUrl => Action::AppendBlockFromUrl,
+            Self::PutBlockFromUrl => Action::PutBlockFromUrl,
+            Self::PutBlobFromUrl => Action::PutBlobFromUrl,
             Self::PutBlockList => Action::PutBlockList,
             Self::GetBlockList => Action::GetBlockList,
         })
@@ -228,6 +238,9 @@ impl Kind {
             | Self::AppendBlock
             | Self::SealBlob
             | Self::PutBlock
+            | Self::AppendBlockFromUrl
+            | Self::PutBlockFromUrl
+            | Self::PutBlobFromUrl
             | Self::PutBlockList => true,
             Self::Unserved(unserved) => unserved.is_write(),
         }
@@ -253,9 +266,6 @@ impl Unserved {
             Self::SetBlobExpiry => "SetBlobExpiry",
             Self::QueryBlobContents => "QueryBlobContents",
             Self::PutPageBlob => "PutPageBlob",
-            Self::PutBlobFromUrl => "PutBlobFromURL",
-            Self::PutBlockFromUrl => "PutBlockFromURL",
-            Self::AppendBlockFromUrl => "AppendBlockFromURL",
             Self::PutPage => "PutPage",
             Self::PutPageFromUrl => "PutPageFromURL",
             Self::GetPageRanges => "GetPageRanges",
@@ -281,9 +291,6 @@ impl Unserved {
             | Self::SetBlobLegalHold
             | Self::SetBlobExpiry
             | Self::PutPageBlob
-            | Self::PutBlobFromUrl
-            | Self::PutBlockFromUrl
-            | Self::AppendBlockFromUrl
             | Self::PutPage
             | Self::PutPageFromUrl
             | Self::IncrementalCopyBlob => true,
@@ -356,6 +363,12 @@ pub enum BlobOperation {
     PutBlockList(BlockListUpload),
     /// Get Block List
     GetBlockList(op::GetBlockList),
+    /// Put Blob From URL
+    PutBlobFromUrl(Box<FromUrl<WholeBlob>>),
+    /// Put Block From URL
+    PutBlockFromUrl(FromUrl<op::PutBlock>),
+    /// Append Block From URL
+    AppendBlockFromUrl(FromUrl<op::AppendBlock>),
     /// Recognised and refused by name.
     Unserved(Unserved),
 }

@@ -132,8 +132,8 @@ fn refine(kind: Kind, fields: &Fields<'_>) -> Result<Kind, ApiError> {
     let from_url = fields.header("x-ms-copy-source")?.is_some();
     Ok(match kind {
         Kind::PutBlob => return put_blob(fields, from_url),
-        Kind::PutBlock if from_url => Kind::Unserved(U::PutBlockFromUrl),
-        Kind::AppendBlock if from_url => Kind::Unserved(U::AppendBlockFromUrl),
+        Kind::PutBlock if from_url => Kind::PutBlockFromUrl,
+        Kind::AppendBlock if from_url => Kind::AppendBlockFromUrl,
         Kind::Unserved(U::PutPage) if from_url => Kind::Unserved(U::PutPageFromUrl),
         other => other,
     })
@@ -144,11 +144,12 @@ fn put_blob(fields: &Fields<'_>, from_url: bool) -> Result<Kind, ApiError> {
     let blob_type = fields.header(TYPE)?;
     if from_url {
         let sync = fields.flag("x-ms-requires-sync")?;
-        return Ok(Kind::Unserved(match (blob_type, sync) {
-            (Some(_), _) => U::PutBlobFromUrl,
-            (None, true) => U::CopyBlobFromUrl,
-            (None, false) => U::CopyBlob,
-        }));
+        return Ok(match (blob_type, sync) {
+            (Some(t), _) if t.eq_ignore_ascii_case("BlockBlob") => Kind::PutBlobFromUrl,
+            (Some(other), _) => return Err(ApiError::invalid_header_value(TYPE, other)),
+            (None, true) => Kind::Unserved(U::CopyBlobFromUrl),
+            (None, false) => Kind::Unserved(U::CopyBlob),
+        });
     }
     match blob_type {
         None => Err(ApiError::missing_required_header(TYPE)),

@@ -25,6 +25,8 @@ use zaffre_http::{AccountsHandle, ApiError, BodyStream, Reply, Request, Service,
 pub struct BlobOptions {
     /// The account is always the first path segment, whatever the host is called.
     pub always_path_style: bool,
+    /// The port we listen on: a URL with it and this machine's own name is ours.
+    pub port: u16,
 }
 
 /// The Blob service.
@@ -107,6 +109,11 @@ impl BlobService {
             let body = Box::pin(futures_util::stream::empty());
             self.serve(asked, kind, accounts, body, &mut noted).await
         })
+    }
+
+    /// The port we listen on.
+    pub(crate) fn port(&self) -> u16 {
+        self.options.port
     }
 
     pub(crate) fn always_path_style(&self) -> bool {

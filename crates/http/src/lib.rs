@@ -25,5 +25,6 @@ pub mod xml;
 
 pub use accounts::AccountsHandle;
 pub use error::ApiError;
+pub use head::Origin;
 pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};
 pub use server::{Alarms, Listener, ServerOptions, Timeouts};

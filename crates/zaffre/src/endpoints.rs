@@ -57,6 +57,11 @@ impl Endpoint {
         self.listener.address().ip()
     }
 
+    /// The port it listens on.
+    pub(crate) fn port(&self) -> u16 {
+        self.listener.address().port()
+    }
+
     fn url(&self) -> String {
         format!("{}://{}", self.scheme, self.listener.address())
     }

@@ -46,7 +46,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let handle = AccountsHandle::new(accounts);
     let following = tokio::spawn(source.follow(handle.clone()));
     let mut running = Running::new(core.clone());
-    let options = BlobOptions { always_path_style: args.disable_product_style_url };
+    let options =
+        BlobOptions { always_path_style: args.disable_product_style_url, port: blob.port() };
     running.start(blob, BlobService::new(core.clone(), handle, options));
     if !args.silent {
         say(&text);

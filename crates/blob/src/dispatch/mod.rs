@@ -5,6 +5,7 @@
 mod append;
 mod blob;
 mod container;
+mod from_url;
 mod service;
 
 use crate::authorize::Caller;
@@ -68,6 +69,9 @@ impl Dispatch<'_> {
             B::PutBlob(upload) => self.put_blob(upload, body).await,
             B::CreateBlob(op) => self.create_blob(op).await,
             B::AppendBlock(upload) => self.append_block(upload, body).await,
+            B::PutBlobFromUrl(asked) => self.put_blob_from_url(*asked).await,
+            B::PutBlockFromUrl(asked) => self.put_block_from_url(asked).await,
+            B::AppendBlockFromUrl(asked) => self.append_block_from_url(asked).await,
             B::SealBlob(op) => self.seal_blob(op).await,
             B::PutBlock(upload) => self.put_block(upload, body).await,
             B::PutBlockList(upload) => self.put_block_list(upload, body).await,

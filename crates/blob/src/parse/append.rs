@@ -59,10 +59,7 @@ pub(super) fn append_block(
         at,
         length: Some(length),
         expect: checksum::expected(fields)?,
-        append: AppendConditions {
-            position: number(fields, POSITION)?,
-            max_size: number(fields, MAX_SIZE)?,
-        },
+        append: append_conditions(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::AppendBlock)?,
         context: fields.context(),
@@ -78,6 +75,14 @@ pub(super) fn seal(fields: &Fields<'_>, at: BlobPath) -> Result<op::SealBlob, Ap
         append: AppendConditions { position: number(fields, POSITION)?, max_size: None },
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::SealBlob)?,
+    })
+}
+
+/// Where the blob must end, and how large it may become.
+pub(super) fn append_conditions(fields: &Fields<'_>) -> Result<AppendConditions, ApiError> {
+    Ok(AppendConditions {
+        position: number(fields, POSITION)?,
+        max_size: number(fields, MAX_SIZE)?,
     })
 }
 

@@ -24,7 +24,7 @@ pub struct Download {
     pub structured: bool,
 }
 
-pub(super) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiError> {
+pub(crate) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiError> {
     let at = moment::of(fields, at)?;
     fields.refuse_unserved(UNSERVED_ON_READS)?;
     let structured = put::structured(fields)?;

@@ -14,11 +14,21 @@ const RANGE_CRC64: &str = "x-ms-range-get-content-crc64";
 
 /// `Content-MD5` or `x-ms-content-crc64`, never both.
 pub(super) fn expected(fields: &Fields<'_>) -> Result<ExpectedChecksum, ApiError> {
-    let md5 = md5(fields, MD5)?;
-    let crc64 = match fields.header(CRC64)? {
+    expected_as(fields, MD5, CRC64)
+}
+
+/// The same under other names.
+pub(super) fn expected_as(
+    fields: &Fields<'_>,
+    md5_name: &str,
+    crc64_name: &str,
+) -> Result<ExpectedChecksum, ApiError> {
+    let md5 = md5(fields, md5_name)?;
+    let crc64 = match fields.header(crc64_name)? {
         None => None,
         Some(text) => {
-            Some(bytes::<8>(text).ok_or_else(|| ApiError::invalid_header_value(CRC64, text))?)
+            let invalid = || ApiError::invalid_header_value(crc64_name, text);
+            Some(bytes::<8>(text).ok_or_else(invalid)?)
         }
     };
     if md5.is_some() && crc64.is_some() {

@@ -7,6 +7,7 @@ pub mod blob;
 mod checksum;
 mod conditions;
 pub(crate) mod container;
+pub mod from_url;
 pub(crate) mod lease;
 pub mod listing;
 mod moment;
@@ -83,6 +84,9 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::LeaseBlob => B::LeaseBlob(blob::lease(fields, blob()?, (at.fresh)()?)?),
         Kind::PutBlob => B::PutBlob(put::put_blob(fields, blob()?)?),
         Kind::PutAppendBlob => B::CreateBlob(append::create(fields, blob()?)?),
+        Kind::PutBlobFromUrl => B::PutBlobFromUrl(Box::new(from_url::put_blob(fields, blob()?)?)),
+        Kind::PutBlockFromUrl => B::PutBlockFromUrl(from_url::put_block(fields, blob()?)?),
+        Kind::AppendBlockFromUrl => B::AppendBlockFromUrl(from_url::append_block(fields, blob()?)?),
         Kind::AppendBlock => B::AppendBlock(append::append_block(fields, blob()?)?),
         Kind::SealBlob => B::SealBlob(append::seal(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),

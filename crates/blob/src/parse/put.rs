@@ -121,7 +121,7 @@ pub(super) fn put_block_list(
 
 /// `blockid`: Base64 of 1 to 64 bytes. A bare `+` in a query reads as a space, which Base64 does
 /// not have, so that it can only have been a plus.
-fn block_id(fields: &Fields<'_>) -> Result<Vec<u8>, ApiError> {
+pub(super) fn block_id(fields: &Fields<'_>) -> Result<Vec<u8>, ApiError> {
     const NAME: &str = "blockid";
     let text = fields.query(NAME).ok_or_else(|| ApiError::missing_required_query(NAME))?;
     let invalid = || ApiError::invalid_query_parameter(NAME, text, "Not a valid base64 string.");

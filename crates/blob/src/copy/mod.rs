@@ -1,0 +1,5 @@
+//! The sources of copies: where they are, who may read them, and what their failures look like.
+
+pub(crate) mod failure;
+pub(crate) mod source;
+pub mod url;

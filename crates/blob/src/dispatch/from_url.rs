@@ -1,0 +1,68 @@
+//! Uploads whose content is read from a URL: the source is opened, then they are uploads.
+
+use super::{Dispatch, done};
+use crate::copy::failure::Copying;
+use crate::copy::source;
+use crate::parse::from_url::{FromUrl, WholeBlob};
+use crate::parse::put::Framing;
+use crate::render::{append, upload};
+use zaffre_core::blob::reply::GetBlobReply;
+use zaffre_core::blob::{self as service, op};
+use zaffre_http::{ApiError, Reply, codes};
+
+impl Dispatch<'_> {
+    pub(super) async fn put_blob_from_url(
+        self,
+        asked: FromUrl<WholeBlob>,
+    ) -> Result<Reply, ApiError> {
+        let opened = source::open(self, &asked.source, Copying::Whole).await?;
+        let (length, blob) = (opened.length, &opened.blob);
+        let op = asked.op.completed(length, &blob.properties, &blob.metadata);
+        let op = self.caller.permit(op)?;
+        let reply = done(service::put_blob(self.core, op, opened.body).await);
+        let reply = reply.map_err(|error| self.of_target(error))?;
+        Ok(upload::blob(&reply, Framing::Plain, self.asked.version))
+    }
+
+    pub(super) async fn put_block_from_url(
+        self,
+        asked: FromUrl<op::PutBlock>,
+    ) -> Result<Reply, ApiError> {
+        let opened = source::open(self, &asked.source, Copying::Whole).await?;
+        let opened = with_content(opened)?;
+        let op = op::PutBlock { length: Some(opened.length), ..asked.op };
+        let op = self.caller.permit(op)?;
+        let reply = done(service::put_block(self.core, op, opened.body).await)?;
+        Ok(upload::block(&reply, Framing::Plain, self.asked.version))
+    }
+
+    pub(super) async fn append_block_from_url(
+        self,
+        asked: FromUrl<op::AppendBlock>,
+    ) -> Result<Reply, ApiError> {
+        let opened = source::open(self, &asked.source, Copying::Part).await?;
+        let opened = with_content(opened)?;
+        let op = op::AppendBlock { length: Some(opened.length), ..asked.op };
+        let op = self.caller.permit(op)?;
+        let reply = done(service::append_block(self.core, op, opened.body).await)?;
+        Ok(append::appended(&reply, Framing::Plain, self.asked.version))
+    }
+
+    /// A failed If-Match of the destination has a name of its own here.
+    fn of_target(self, error: ApiError) -> ApiError {
+        let if_match = self.asked.fields.header("if-match").is_ok_and(|sent| sent.is_some());
+        if if_match && error.code == codes::CONDITION_NOT_MET.name {
+            codes::TARGET_CONDITION_NOT_MET.into()
+        } else {
+            error
+        }
+    }
+}
+
+/// No block may be empty.
+fn with_content(opened: GetBlobReply) -> Result<GetBlobReply, ApiError> {
+    if opened.length == 0 {
+        return Err(ApiError::invalid_header_value("x-ms-source-range", ""));
+    }
+    Ok(opened)
+}
