@@ -95,3 +95,21 @@ pub const CORS_PREFIXED_HEADERS: usize = 2;
 pub const CORS_TEXT_CHARS: usize = 256;
 /// Characters in the name of a page that a static website falls back to.
 pub const WEBSITE_PATH_CHARS: usize = 255;
+/// Tags of one blob.
+pub const TAGS: usize = 10;
+/// Characters in a tag's name.
+pub const TAG_NAME_CHARS: usize = 128;
+/// Characters in a tag's value.
+pub const TAG_VALUE_CHARS: usize = 256;
+/// Bytes in `x-ms-tags`.
+pub const TAGS_HEADER_BYTES: usize = 2 * 1024;
+/// AND and OR in one `x-ms-if-tags`.
+pub const TAG_PREDICATE_OPERATORS: usize = 10;
+/// How deep the parentheses of `x-ms-if-tags` may nest.
+pub const TAG_PREDICATE_DEPTH: usize = 16;
+/// Comparisons in one Find Blobs by Tags: both bounds of every tag a blob can have.
+pub const FIND_COMPARISONS: usize = 2 * TAGS;
+/// Containers that one page of Find Blobs by Tags looks into before it ends early.
+pub const FIND_CONTAINERS: usize = 1_000;
+/// Candidates that one page of Find Blobs by Tags compares before it ends early.
+pub const FIND_CANDIDATES: usize = 20_000;

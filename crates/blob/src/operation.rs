@@ -8,6 +8,7 @@ use crate::parse::blob::Download;
 use crate::parse::from_url::{FromUrl, WholeBlob};
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
+use crate::parse::tags::{Search, TagsUpload};
 use zaffre_auth::action::Action;
 use zaffre_core::blob::op;
 use zaffre_core::service_properties::{
@@ -87,6 +88,14 @@ pub enum Kind {
     PutBlockFromUrl,
     /// Append Block From URL
     AppendBlockFromUrl,
+    /// Get Blob Tags
+    GetBlobTags,
+    /// Set Blob Tags
+    SetBlobTags,
+    /// Find Blobs by Tags, in the whole account
+    FindBlobsByTags,
+    /// Find Blobs by Tags, in one container
+    FindBlobsByTagsInContainer,
     /// An operation of the service that this server does not perform yet.
     Unserved(Unserved),
 }
@@ -96,14 +105,11 @@ pub enum Kind {
 #[expect(missing_docs, reason = "the variants are the operations' own names")]
 pub enum Unserved {
     GetUserDelegationKey,
-    FindBlobsByTags,
     RestoreContainer,
     CopyBlob,
     CopyBlobFromUrl,
     AbortCopyBlob,
     SetBlobTier,
-    GetBlobTags,
-    SetBlobTags,
     SetBlobImmutabilityPolicy,
     DeleteBlobImmutabilityPolicy,
     SetBlobLegalHold,
@@ -158,6 +164,10 @@ impl Kind {
             Self::PutBlobFromUrl => "PutBlobFromURL",
             Self::PutBlockFromUrl => "PutBlockFromURL",
             Self::AppendBlockFromUrl => "AppendBlockFromURL",
+            Self::GetBlobTags => "GetBlobTags",
+            Self::SetBlobTags => "SetBlobTags",
+            Self::FindBlobsByTags => "FindBlobsByTags",
+            Self::FindBlobsByTagsInContainer => "FindBlobsByTagsInContainer",
             Self::Unserved(unserved) => unserved.name(),
         }
     }
@@ -201,6 +211,10 @@ impl Kind {
             Self::PutBlobFromUrl => Action::PutBlobFromUrl,
             Self::PutBlockList => Action::PutBlockList,
             Self::GetBlockList => Action::GetBlockList,
+            Self::GetBlobTags => Action::GetBlobTags,
+            Self::SetBlobTags => Action::SetBlobTags,
+            Self::FindBlobsByTags => Action::FindBlobsByTags,
+            Self::FindBlobsByTagsInContainer => Action::FindBlobsByTagsInContainer,
         })
     }
 
@@ -219,7 +233,10 @@ impl Kind {
             | Self::GetBlob
             | Self::GetBlobProperties
             | Self::GetBlobMetadata
-            | Self::GetBlockList => false,
+            | Self::GetBlockList
+            | Self::GetBlobTags
+            | Self::FindBlobsByTags
+            | Self::FindBlobsByTagsInContainer => false,
             Self::SetServiceProperties
             | Self::Batch
             | Self::CreateContainer
@@ -241,7 +258,8 @@ impl Kind {
             | Self::AppendBlockFromUrl
             | Self::PutBlockFromUrl
             | Self::PutBlobFromUrl
-            | Self::PutBlockList => true,
+            | Self::PutBlockList
+            | Self::SetBlobTags => true,
             Self::Unserved(unserved) => unserved.is_write(),
         }
     }
@@ -252,14 +270,11 @@ impl Unserved {
     pub fn name(self) -> &'static str {
         match self {
             Self::GetUserDelegationKey => "GetUserDelegationKey",
-            Self::FindBlobsByTags => "FindBlobsByTags",
             Self::RestoreContainer => "RestoreContainer",
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
             Self::AbortCopyBlob => "AbortCopyBlob",
             Self::SetBlobTier => "SetBlobTier",
-            Self::GetBlobTags => "GetBlobTags",
-            Self::SetBlobTags => "SetBlobTags",
             Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
             Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
             Self::SetBlobLegalHold => "SetBlobLegalHold",
@@ -275,17 +290,12 @@ impl Unserved {
 
     fn is_write(self) -> bool {
         match self {
-            Self::GetUserDelegationKey
-            | Self::FindBlobsByTags
-            | Self::GetBlobTags
-            | Self::QueryBlobContents
-            | Self::GetPageRanges => false,
+            Self::GetUserDelegationKey | Self::QueryBlobContents | Self::GetPageRanges => false,
             Self::RestoreContainer
             | Self::CopyBlob
             | Self::CopyBlobFromUrl
             | Self::AbortCopyBlob
             | Self::SetBlobTier
-            | Self::SetBlobTags
             | Self::SetBlobImmutabilityPolicy
             | Self::DeleteBlobImmutabilityPolicy
             | Self::SetBlobLegalHold
@@ -369,6 +379,12 @@ pub enum BlobOperation {
     PutBlockFromUrl(FromUrl<op::PutBlock>),
     /// Append Block From URL
     AppendBlockFromUrl(FromUrl<op::AppendBlock>),
+    /// Get Blob Tags
+    GetBlobTags(op::GetBlobTags),
+    /// Set Blob Tags; its tags come with the body.
+    SetBlobTags(TagsUpload),
+    /// Find Blobs by Tags
+    FindBlobsByTags(Search),
     /// Recognised and refused by name.
     Unserved(Unserved),
 }

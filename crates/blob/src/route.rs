@@ -25,7 +25,7 @@ use Unserved as U;
 /// The whole REST surface. Get Account Information answers at every level and is listed once.
 const TABLE: &[Line] = &[
     (Service, "", "list", Method::GET, Kind::ListContainers),
-    (Service, "", "blobs", Method::GET, Kind::Unserved(U::FindBlobsByTags)),
+    (Service, "", "blobs", Method::GET, Kind::FindBlobsByTags),
     (Service, "", "batch", Method::POST, Kind::Batch),
     // The JavaScript client takes an account in the path for a container.
     (Service, "container", "batch", Method::POST, Kind::Batch),
@@ -52,7 +52,7 @@ const TABLE: &[Line] = &[
     (Container, "container", "undelete", Method::PUT, Kind::Unserved(U::RestoreContainer)),
     (Container, "container", "lease", Method::PUT, Kind::LeaseContainer),
     (Container, "container", "list", Method::GET, Kind::ListBlobs),
-    (Container, "container", "blobs", Method::GET, Kind::Unserved(U::FindBlobsByTags)),
+    (Container, "container", "blobs", Method::GET, Kind::FindBlobsByTagsInContainer),
     (Container, "container", "batch", Method::POST, Kind::Batch),
     (Blob, "", "", Method::GET, Kind::GetBlob),
     (Blob, "", "", Method::HEAD, Kind::GetBlobProperties),
@@ -70,8 +70,8 @@ const TABLE: &[Line] = &[
     (Blob, "", "snapshot", Method::PUT, Kind::SnapshotBlob),
     (Blob, "", "copy", Method::PUT, Kind::Unserved(U::AbortCopyBlob)),
     (Blob, "", "tier", Method::PUT, Kind::Unserved(U::SetBlobTier)),
-    (Blob, "", "tags", Method::GET, Kind::Unserved(U::GetBlobTags)),
-    (Blob, "", "tags", Method::PUT, Kind::Unserved(U::SetBlobTags)),
+    (Blob, "", "tags", Method::GET, Kind::GetBlobTags),
+    (Blob, "", "tags", Method::PUT, Kind::SetBlobTags),
     (Blob, "", "immutabilitypolicies", Method::PUT, Kind::Unserved(U::SetBlobImmutabilityPolicy)),
     (
         Blob,

@@ -22,6 +22,7 @@ fn create(at: &str) -> CreateBlob {
         new: NewBlob::Append,
         properties: HttpProperties::default(),
         metadata: Metadata::new(),
+        tags: std::collections::BTreeMap::new(),
         lease: None,
         conditions: Conditions::default(),
         tier: None,

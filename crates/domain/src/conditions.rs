@@ -8,7 +8,7 @@ mod evaluate;
 pub use accepted::{Accepted, ConditionalOperation, LeaseHeader, accepted};
 pub use evaluate::{check_combination, evaluate, evaluate_container};
 
-use alloc::string::String;
+use crate::blob::tags::{Predicate, Tags};
 use alloc::vec::Vec;
 use zaffre_base::{ApiVersion, ETag, Timestamp};
 
@@ -42,17 +42,19 @@ pub struct Conditions {
     pub if_modified_since: Option<Timestamp>,
     /// If-Unmodified-Since
     pub if_unmodified_since: Option<Timestamp>,
-    /// `x-ms-if-tags`; there are no tags yet, so it never holds, but it is never silently dropped.
-    pub if_tags: Option<String>,
+    /// `x-ms-if-tags`
+    pub if_tags: Option<Predicate>,
 }
 
 /// What conditions are compared with: the state of the blob or container that is there now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Validators {
+pub struct Validators<'a> {
     /// Its entity tag.
     pub etag: ETag,
     /// When it last changed; compared in whole seconds.
     pub last_modified: Timestamp,
+    /// Its tags.
+    pub tags: &'a Tags,
 }
 
 /// What the conditional operation is going to do; a false condition means different things to each.

@@ -143,6 +143,15 @@ pub enum Refusal {
 
     /// What only the Table service refuses.
     Table(crate::table::TableRefusal),
+    // Tags
+    /// There are too many tags, or one is too long.
+    TagsTooLarge,
+    /// A tag's name is empty.
+    EmptyTagName,
+    /// Two tags have the same name.
+    DuplicateTagNames,
+    /// A tag has a character that is not allowed in tags.
+    InvalidTag,
 }
 
 /// What the lease in question is on; only the wording of the answer differs.

@@ -168,6 +168,14 @@ codes! {
         "This operation is not permitted because the blob has snapshots."
     SOURCE_CONDITION_NOT_MET = PRECONDITION_FAILED "SourceConditionNotMet":
         "The source condition specified using HTTP conditional header(s) is not met."
+    DUPLICATE_TAG_NAMES = BAD_REQUEST "DuplicateTagNames":
+        "The tags specified contain duplicate names."
+    EMPTY_TAG_NAME = BAD_REQUEST "EmptyTagName":
+        "The name of one of the tag key-value pairs is empty."
+    INVALID_TAG = BAD_REQUEST "InvalidTag":
+        "The tags specified are invalid. It contains characters that are not permitted."
+    TAGS_TOO_LARGE = BAD_REQUEST "TagsTooLarge":
+        "The tags specified exceed the maximum permissible limit."
     TARGET_CONDITION_NOT_MET = PRECONDITION_FAILED "TargetConditionNotMet":
         "The target condition specified using HTTP conditional header(s) is not met."
     UNAUTHORIZED_BLOB_OVERWRITE = FORBIDDEN "UnauthorizedBlobOverwrite":

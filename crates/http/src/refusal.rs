@@ -121,6 +121,10 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,
         Refusal::Table(refusal) => table_refusal::code(refusal),
+        Refusal::TagsTooLarge => codes::TAGS_TOO_LARGE,
+        Refusal::EmptyTagName => codes::EMPTY_TAG_NAME,
+        Refusal::DuplicateTagNames => codes::DUPLICATE_TAG_NAMES,
+        Refusal::InvalidTag => codes::INVALID_TAG,
     }
 }
 

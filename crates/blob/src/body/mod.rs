@@ -8,5 +8,6 @@ mod checked;
 pub mod framed;
 pub mod stream;
 pub mod structured;
+pub mod tags;
 
 pub use checked::{Verified, verify};

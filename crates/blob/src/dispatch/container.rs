@@ -17,19 +17,21 @@ impl Dispatch<'_> {
         let page = done(service::list_containers(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions: false, version };
+        let (versions, tags) = (false, false);
+        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, tags, version };
         Ok(listing::containers(&page, &frame))
     }
 
     pub(super) async fn list_blobs(self, asked: BlobListing) -> Result<Reply, ApiError> {
         let BlobListing { op, echo } = asked;
-        let (metadata, versions) = (op.include_metadata, op.history.versions);
+        let (metadata, tags) = (op.include_metadata, op.include_tags);
+        let versions = op.history.versions;
         let name = op.at.container.clone();
         let op = self.caller.permit(op)?;
         let page = done(service::list_blobs(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, version };
+        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, tags, version };
         Ok(listing::blobs(&page, name.as_str(), &frame))
     }
 

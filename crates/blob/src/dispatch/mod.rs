@@ -7,6 +7,7 @@ mod blob;
 mod container;
 mod from_url;
 mod service;
+mod tags;
 
 use crate::authorize::Caller;
 use crate::failure;
@@ -75,6 +76,9 @@ impl Dispatch<'_> {
             B::SealBlob(op) => self.seal_blob(op).await,
             B::PutBlock(upload) => self.put_block(upload, body).await,
             B::PutBlockList(upload) => self.put_block_list(upload, body).await,
+            B::GetBlobTags(op) => self.get_blob_tags(op).await,
+            B::SetBlobTags(upload) => self.set_blob_tags(upload, body).await,
+            B::FindBlobsByTags(search) => self.find_blobs_by_tags(search).await,
             B::GetBlockList(op) => self.get_block_list(op).await,
         }
     }

@@ -3,10 +3,10 @@
 //! Must never touch the body: only what its headers say about it.
 
 use super::blob::writable;
-use super::checksum;
 use super::conditions::conditions;
 use super::properties::uploaded;
 use super::put::{Upload, content_length, framing};
+use super::{checksum, tags};
 use crate::fields::Fields;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::op::{self, BlobPath, NewBlob};
@@ -36,6 +36,7 @@ pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob
         new: NewBlob::Append,
         properties: uploaded(fields)?,
         metadata: fields.metadata()?,
+        tags: tags::header(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
         tier: None,
@@ -145,7 +146,7 @@ mod tests {
             (&[], 1, "2024-08-04", Err("InvalidHeaderValue")),
             (&[(PAGE_LENGTH, "512")], 0, "2024-08-04", Err("InvalidHeaderValue")),
             (&[(TIER, "Hot")], 0, "2024-08-04", Err("AccessTierNotSupportedForBlobType")),
-            (&[("x-ms-tags", "a=b")], 0, "2024-08-04", Err("NotImplemented")),
+            (&[("x-ms-legal-hold", "true")], 0, "2024-08-04", Err("NotImplemented")),
         ];
         for (headers, length, version, want) in rows {
             let ask = Ask::put("/c/b").with(headers).version(version).length(length);

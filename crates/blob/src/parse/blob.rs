@@ -138,8 +138,6 @@ pub(super) fn get_block_list(
 ) -> Result<op::GetBlockList, ApiError> {
     const TYPE: &str = "blocklisttype";
     let at = moment::of(fields, at)?;
-    // Blocks have no tags to compare with, so that a condition on them could only be dropped.
-    fields.refuse_unserved(&["x-ms-if-tags"])?;
     let asked = fields.query(TYPE).filter(|text| !text.is_empty()).unwrap_or("committed");
     let (committed, uncommitted) = match asked.to_ascii_lowercase().as_str() {
         "committed" => (true, false),
@@ -147,7 +145,13 @@ pub(super) fn get_block_list(
         "all" => (true, true),
         _ => return Err(ApiError::invalid_query_parameter(TYPE, asked, "")),
     };
-    Ok(op::GetBlockList { at, committed, uncommitted, lease: fields.lease_id()? })
+    Ok(op::GetBlockList {
+        at,
+        committed,
+        uncommitted,
+        lease: fields.lease_id()?,
+        conditions: conditions(fields, Op::GetBlockList)?,
+    })
 }
 
 /// Refuses writes to snapshots and versions, and headers that no write here obeys yet.

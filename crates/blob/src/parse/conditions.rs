@@ -20,9 +20,20 @@ pub(super) fn conditions(
         if_none_match: tags(fields, "if-none-match")?,
         if_modified_since: date(fields, "if-modified-since")?,
         if_unmodified_since: date(fields, "if-unmodified-since")?,
-        if_tags: fields.header("x-ms-if-tags")?.map(str::to_owned),
+        if_tags: super::tags::condition(fields)?,
     };
     Ok(sent.taken_by(operation))
+}
+
+/// The conditions that the operations on tags take under names of their own.
+pub(super) fn on_blob(fields: &Fields<'_>) -> Result<Conditions, ApiError> {
+    Ok(Conditions {
+        if_match: tags(fields, "x-ms-blob-if-match")?,
+        if_none_match: tags(fields, "x-ms-blob-if-none-match")?,
+        if_modified_since: date(fields, "x-ms-blob-if-modified-since")?,
+        if_unmodified_since: date(fields, "x-ms-blob-if-unmodified-since")?,
+        if_tags: None,
+    })
 }
 
 fn tags(fields: &Fields<'_>, name: &str) -> Result<Option<TagCondition>, ApiError> {

@@ -4,10 +4,10 @@
 
 use super::append::append_conditions;
 use super::blob::writable;
-use super::checksum;
 use super::conditions::conditions;
 use super::properties::{stored, tier};
 use super::put::block_id;
+use super::{checksum, tags};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;
 use zaffre_core::blob::op::{self, BlobPath, ExpectedChecksum};
@@ -81,6 +81,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<FromUrl<Whol
         length: None,
         properties: stored(fields)?,
         metadata: fields.metadata()?,
+        tags: tags::header(fields)?,
         expect: expected(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,

@@ -90,6 +90,7 @@ pub(super) fn blobs(fields: &Fields<'_>, at: ContainerPath) -> Result<BlobListin
         start_from: fields.query("startfrom").filter(|name| !name.is_empty()).map(str::to_owned),
         max_results: page_size(&echo),
         include_metadata: include.contains(&"metadata"),
+        include_tags: include.contains(&"tags"),
         include_uncommitted: include.contains(&"uncommittedblobs"),
         history: IncludeHistory {
             snapshots: include.contains(&"snapshots"),
@@ -101,7 +102,7 @@ pub(super) fn blobs(fields: &Fields<'_>, at: ContainerPath) -> Result<BlobListin
     Ok(BlobListing { op, echo })
 }
 
-fn echo(fields: &Fields<'_>) -> Result<Echo, ApiError> {
+pub(super) fn echo(fields: &Fields<'_>) -> Result<Echo, ApiError> {
     let text = |name| fields.query(name).map(str::to_owned);
     Ok(Echo {
         prefix: text("prefix"),
@@ -122,7 +123,7 @@ fn max_results(fields: &Fields<'_>) -> Result<Option<u32>, ApiError> {
     }
 }
 
-fn page_size(echo: &Echo) -> u32 {
+pub(super) fn page_size(echo: &Echo) -> u32 {
     echo.max_results.map_or(LIST_PAGE, |asked| asked.min(LIST_PAGE))
 }
 

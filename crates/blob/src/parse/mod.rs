@@ -14,6 +14,7 @@ mod moment;
 mod properties;
 pub mod put;
 mod service;
+pub mod tags;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -91,6 +92,15 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SealBlob => B::SealBlob(append::seal(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),
         Kind::PutBlockList => B::PutBlockList(put::put_block_list(fields, blob()?)?),
+        Kind::GetBlobTags => B::GetBlobTags(tags::get(fields, blob()?)?),
+        Kind::SetBlobTags => {
+            B::SetBlobTags(tags::set(fields, blob()?, checksum::expected(fields)?)?)
+        }
+        Kind::FindBlobsByTags => B::FindBlobsByTags(tags::find(fields, at.account, None)?),
+        Kind::FindBlobsByTagsInContainer => {
+            let container = container()?.container;
+            B::FindBlobsByTags(tags::find(fields, at.account, Some(container))?)
+        }
         Kind::GetBlockList => B::GetBlockList(blob::get_block_list(fields, blob()?)?),
     })
 }

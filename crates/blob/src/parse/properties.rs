@@ -67,9 +67,8 @@ pub(super) fn tier(fields: &Fields<'_>) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Headers of a write that ask for encryption, tags or immutability: not done here yet.
+/// Headers of a write that ask for encryption or immutability: not done here yet.
 pub(super) const UNSERVED_ON_WRITES: &[&str] = &[
-    "x-ms-tags",
     "x-ms-encryption-key",
     "x-ms-encryption-key-sha256",
     "x-ms-encryption-scope",

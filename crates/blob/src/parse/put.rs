@@ -3,9 +3,9 @@
 //! Must never touch the body: only what its headers say about it.
 
 use super::blob::writable;
-use super::checksum;
 use super::conditions::conditions;
 use super::properties::{committed, tier, uploaded};
+use super::{checksum, tags};
 use crate::fields::Fields;
 use zaffre_base::base64;
 use zaffre_base::limits::{BLOCK_ID_BYTES, XML_BODY_BYTES};
@@ -64,6 +64,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
         length: content_length(fields, framing)?,
         properties,
         metadata: fields.metadata()?,
+        tags: tags::header(fields)?,
         expect,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
@@ -111,6 +112,7 @@ pub(super) fn put_block_list(
         blocks: Vec::new(),
         properties: committed(fields)?,
         metadata: fields.metadata()?,
+        tags: tags::header(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlockList)?,
         context: fields.context(),

@@ -103,6 +103,9 @@ fn headers(
     if version >= since::CREATION_TIME {
         reply = reply.with("x-ms-creation-time", view.created.rfc1123());
     }
+    if version >= since::TAGS && !view.tags.is_empty() {
+        reply = reply.with("x-ms-tag-count", view.tags.len());
+    }
     content_headers(reply, &view.properties, overrides, version)
 }
 

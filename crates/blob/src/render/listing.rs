@@ -2,7 +2,7 @@
 //!
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
-use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since};
+use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags};
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
 use std::fmt::Write as _;
@@ -26,6 +26,8 @@ pub struct Frame<'a> {
     pub metadata: bool,
     /// Whether versions were asked for.
     pub versions: bool,
+    /// Whether tags were asked for.
+    pub tags: bool,
     /// The version to show.
     pub version: ApiVersion,
 }
@@ -81,7 +83,7 @@ fn finish(mut xml: Writer, next: Option<&str>, version: ApiVersion) -> Reply {
     Reply::new(StatusCode::OK, version).with_body(XML, xml.finish())
 }
 
-fn group(xml: &mut Writer, name: &str, empty: bool, inside: impl FnOnce(&mut Writer)) {
+pub(super) fn group(xml: &mut Writer, name: &str, empty: bool, inside: impl FnOnce(&mut Writer)) {
     if empty {
         xml.empty(name);
         return;
@@ -148,6 +150,8 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
         xml.element("ServerEncrypted", "true");
     }
     deletion(xml, view.moment.deleted());
+    let has_tags = !view.tags.is_empty() && version >= since::TAGS;
+    xml.optional("TagCount", has_tags.then_some(view.tags.len()));
     if let OfKind::Append { sealed: true, .. } = view.of_kind
         && version >= since::SEALED
     {
@@ -155,6 +159,9 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     }
     xml.close("Properties");
     metadata(xml, &view.metadata, frame.metadata);
+    if has_tags && frame.tags {
+        tags::element(xml, &view.tags);
+    }
     if version >= since::REPLICATION_METADATA {
         xml.empty("OrMetadata");
     }
@@ -247,7 +254,7 @@ fn metadata(xml: &mut Writer, metadata: &Metadata, asked: bool) {
 }
 
 /// `<Name>`, encoded if it has characters that XML cannot hold.
-fn legal_name(xml: &mut Writer, name: &str) {
+pub(super) fn legal_name(xml: &mut Writer, name: &str) {
     let illegal = |c: char| matches!(c, '\u{0}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}');
     if name.contains(illegal) {
         xml.element_with("Name", &[("Encoded", "true")], percent_encoded(name));

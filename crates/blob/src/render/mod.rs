@@ -9,6 +9,7 @@ pub mod container;
 pub mod history;
 pub mod listing;
 mod since;
+pub mod tags;
 pub mod upload;
 
 use zaffre_base::ApiVersion;

@@ -14,6 +14,7 @@ use zaffre_core::blob::reply::{
     GetBlobReply, LeaseOutcome, ListEntry, MomentView, OfKind, PutBlobReply, PutBlockReply,
     Written,
 };
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
 
@@ -55,6 +56,7 @@ fn blob_view(name: &str) -> BlobView {
             ..HttpProperties::default()
         },
         metadata: Metadata::from([("MyKey".to_owned(), "v".to_owned())]),
+        tags: Tags::new(),
         lease: LeaseView::Available,
         tier: None,
         of_kind: OfKind::Block,
@@ -341,6 +343,7 @@ fn listed_containers() {
         echo: &echo,
         metadata: true,
         versions: false,
+        tags: true,
         version: NOW,
     };
     check(
@@ -385,6 +388,7 @@ fn listed_blobs() {
         echo: &echo,
         metadata: false,
         versions: false,
+        tags: true,
         version: NOW,
     };
     check(
@@ -426,6 +430,7 @@ fn listed_blobs_for_old_clients() {
         echo: &echo,
         metadata: true,
         versions: false,
+        tags: true,
         version: V2012,
     };
     check(

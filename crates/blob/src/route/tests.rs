@@ -58,7 +58,7 @@ fn containers() {
         ("PUT", "&comp=undelete", "RestoreContainer"),
         ("PUT", "&comp=lease", "LeaseContainer"),
         ("GET", "&comp=list", "ListBlobs"),
-        ("GET", "&comp=blobs&where=x", "FindBlobsByTags"),
+        ("GET", "&comp=blobs&where=x", "FindBlobsByTagsInContainer"),
         ("POST", "&comp=batch", "Batch"),
         ("PUT", "&comp=rename", "InvalidQueryParameterValue"),
         ("OPTIONS", "", "Preflight"),

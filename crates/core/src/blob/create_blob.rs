@@ -62,6 +62,7 @@ impl Create {
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
         head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
+        head.tags = self.op.tags.clone();
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }

@@ -1,6 +1,7 @@
 //! Delete Blob: the blob with its staged blocks, its snapshots, or one snapshot or version of it.
 
 use super::admit::{self, Presented};
+use super::current;
 use super::history::{Past, settle};
 use super::keys::Keys;
 use super::op::{DeleteBlob, DeleteSnapshots, Moment};
@@ -94,7 +95,7 @@ impl Deletion {
             return Ok((Some(DeleteReply { permanent }), past.finish(tx, None, None)?));
         }
         let permanent = past.bury(tx, &head, keeping)?;
-        tx.delete(&keys.blob(name))?;
+        current::delete(tx, keys, name, Some(&head))?;
         let left = past.finish(tx, staging.as_ref(), None)?;
         Ok((Some(DeleteReply { permanent }), left))
     }

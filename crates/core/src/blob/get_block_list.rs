@@ -13,6 +13,7 @@ use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::Timestamp;
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::tags::NO_TAGS;
 use zaffre_domain::lease::{Lease, LeaseAccess, admits};
 use zaffre_domain::{LeaseOn, Refusal};
 use zaffre_store::{Snapshot, StoreError};
@@ -59,6 +60,10 @@ fn list(
     admit::of_kind(head.as_ref(), BlobKind::Block)?;
     let lease = head.as_ref().map_or_else(Lease::default, |head| head.lease);
     admits(&lease, op.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
+    let tags = head.as_ref().map_or(&NO_TAGS, |head| &head.tags);
+    if op.conditions.if_tags.as_ref().is_some_and(|predicate| !predicate.matches(tags)) {
+        return Err(Refusal::ConditionNotMet.into());
+    }
     let mut committed = op.committed.then(Vec::new);
     if let (Some(blocks), Some(head)) = (&mut committed, &head) {
         manifest::for_each(inside, keys, &head.content, |block| {

@@ -2,11 +2,12 @@
 
 use super::op::{
     AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
-    GetBlob, GetBlobProperties, GetBlockList, GetContainer, GetContainerAcl, LeaseBlob,
-    LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob, PutBlob, PutBlock, PutBlockList,
-    SealBlob, SetBlobMetadata, SetBlobProperties, SetContainerAcl, SetContainerMetadata,
-    SnapshotBlob, UndeleteBlob,
+    FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
+    GetContainerAcl, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob,
+    PutBlob, PutBlock, PutBlockList, SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags,
+    SetContainerAcl, SetContainerMetadata, SnapshotBlob, UndeleteBlob,
 };
+use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_domain::lease::LeaseCommand;
 
@@ -23,8 +24,10 @@ fn on_blob(at: &BlobPath) -> Scope<'_> {
     }
 }
 
+/// The operations that need nothing but their own row, with whether each reads or writes tags
+/// on the side.
 macro_rules! guarded {
-    ($scope:ident: $($op:ident),* $(,)?) => {$(
+    ($scope:ident, $tags:expr; $($op:ident),* $(,)?) => {$(
         impl Guarded for $op {
             fn action(&self) -> Action {
                 Action::$op
@@ -33,14 +36,39 @@ macro_rules! guarded {
             fn scope(&self) -> Scope<'_> {
                 $scope(&self.at)
             }
+
+            fn extras(&self) -> Extras {
+                let uses: fn(&Self) -> bool = $tags;
+                Extras { tags: uses(self), ..Extras::default() }
+            }
         }
     )*};
 }
 
-guarded!(in_container: CreateContainer, DeleteContainer, GetContainer, SetContainerMetadata,
-    GetContainerAcl, SetContainerAcl, ListBlobs);
-guarded!(on_blob: AppendBlock, PutBlob, PutBlock, PutBlockList, GetBlob, GetBlobProperties, SetBlobMetadata,
-    SetBlobProperties, SnapshotBlob, UndeleteBlob);
+guarded!(in_container, |_| false; CreateContainer, DeleteContainer, GetContainer,
+    SetContainerMetadata, GetContainerAcl, SetContainerAcl);
+guarded!(in_container, |op| op.include_tags; ListBlobs);
+guarded!(on_blob, |_| false; PutBlock, UndeleteBlob);
+guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetBlob, GetBlobProperties,
+    SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags);
+guarded!(on_blob, |op| op.conditions.if_tags.is_some() || !op.tags.is_empty(); PutBlob,
+    PutBlockList);
+
+impl Guarded for FindBlobsByTags {
+    fn action(&self) -> Action {
+        match self.container {
+            Some(_) => Action::FindBlobsByTagsInContainer,
+            None => Action::FindBlobsByTags,
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        match &self.container {
+            Some(container) => Scope::container(&self.account, container.as_str()),
+            None => Scope::account(&self.account),
+        }
+    }
+}
 
 /// Taking away the chance to take a deletion back needs a permission of its own.
 impl Guarded for DeleteBlob {
@@ -50,6 +78,10 @@ impl Guarded for DeleteBlob {
 
     fn scope(&self) -> Scope<'_> {
         on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
     }
 }
 
@@ -63,6 +95,11 @@ impl Guarded for CreateBlob {
 
     fn scope(&self) -> Scope<'_> {
         on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        let tags = self.conditions.if_tags.is_some() || !self.tags.is_empty();
+        Extras { tags, ..Extras::default() }
     }
 }
 
@@ -84,6 +121,10 @@ impl Guarded for GetBlockList {
 
     fn scope(&self) -> Scope<'_> {
         on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
     }
 }
 
@@ -120,5 +161,9 @@ impl Guarded for LeaseBlob {
 
     fn scope(&self) -> Scope<'_> {
         on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
     }
 }

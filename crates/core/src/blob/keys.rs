@@ -16,6 +16,7 @@
 //! c/account/container i·X·c·offset                          one extent of a content
 //! c/account/container i·D·c                                 small content, inline
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
+//! c/account/container i·T·tag·0·value·0·K                   current blob by one of its tags
 //! ```
 //! `i` = incarnation (8 bytes), `c` and `staging` = 16 bytes, numbers big-endian, `K` = UTF-16BE and
 //! 0000; the rest of the directory is in `crate::directory`. A generation of staged blocks is a fresh staging id, so dropping one is dropping its row.
@@ -27,6 +28,7 @@ use crate::directory::Family;
 use crate::directory::keys::{all_but_guard, guard, tagged};
 use zaffre_base::key::{push_name, push_prefix, split_name};
 use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp, Timestamp};
+use zaffre_domain::blob::tags::Sought;
 use zaffre_store::Placement;
 
 /// Whether a row names extents; `zaffre check` compares those with the extents that are there.
@@ -57,6 +59,11 @@ pub(crate) fn containers_from(name: &str) -> Vec<u8> {
 /// The container a directory key names.
 pub(crate) fn container_of(key: &[u8]) -> Option<ContainerName> {
     ContainerName::parse(&Family::Containers.name_of(key)?).ok()
+}
+
+/// The directory row of the container with exactly this name, whether or not it is a legal one.
+pub(crate) fn container_named(name: &str) -> KeyRange {
+    KeyRange::under(containers_from(name))
 }
 
 /// The keys of one incarnation of a container.
@@ -236,6 +243,60 @@ impl Keys {
         Some((BlobName::parse(&name).ok()?, at, kind))
     }
 
+    /// The values of one tag. Tags are ASCII without zeros, so that a zero ends them in order.
+    fn tag(self, tag: &str) -> Vec<u8> {
+        let mut key = self.tagged(b'T');
+        key.extend_from_slice(tag.as_bytes());
+        key.push(0);
+        key
+    }
+
+    fn tag_value(self, tag: &str, value: &str) -> Vec<u8> {
+        let mut key = self.tag(tag);
+        key.extend_from_slice(value.as_bytes());
+        key.push(0);
+        key
+    }
+
+    /// The row that finds a current blob by one of its tags.
+    pub(crate) fn tagged_blob(self, tag: &str, value: &str, name: &BlobName) -> Vec<u8> {
+        self.tagged_from(tag, value, name.as_str())
+    }
+
+    /// Where a scan of a tag's rows that starts at this value and name begins.
+    pub(crate) fn tagged_from(self, tag: &str, value: &str, name: &str) -> Vec<u8> {
+        let mut key = self.tag_value(tag, value);
+        push_name(&mut key, name);
+        key
+    }
+
+    /// The rows of a tag whose values lie in a run.
+    pub(crate) fn tagged_with(self, sought: &Sought<'_>) -> KeyRange {
+        let all = KeyRange::under(self.tag(sought.name));
+        let of = |value| KeyRange::under(self.tag_value(sought.name, value));
+        let start = match sought.from {
+            None => Some(all.start.clone()),
+            Some((value, true)) => Some(of(value).start),
+            Some((value, false)) => of(value).end,
+        };
+        let end = match sought.to {
+            None => all.end,
+            Some((value, true)) => of(value).end,
+            Some((value, false)) => Some(of(value).start),
+        };
+        KeyRange { start: start.unwrap_or(all.start), end }
+    }
+
+    /// The value and the blob that a row of this tag names.
+    pub(crate) fn tagged_of(self, tag: &str, key: &[u8]) -> Option<(String, String)> {
+        let rest = key.strip_prefix(self.tag(tag).as_slice())?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (value, name) = rest.split_at_checked(end)?;
+        let (name, rest) = split_name(name.get(1..)?)?;
+        let value = String::from_utf8(value.to_vec()).ok()?;
+        rest.is_empty().then_some((value, name))
+    }
+
     /// The commit whose leftovers an intent is about.
     pub(crate) fn intent_stamp(self, key: &[u8]) -> Option<Stamp> {
         let stamp = key.strip_prefix(self.tagged(b'G').as_slice())?;
@@ -339,6 +400,7 @@ mod tests {
             old.page(c, u32::MAX),
             old.leftover(&blob("x"), Stamp(u64::MAX)),
             old.staged(c, &[0xFF; 64]),
+            old.tagged_blob("z", "z", &blob("x")),
             old.staging(&blob("x")),
             old.history(&blob("x")),
             old.past(&blob("x"), Stamp(1), PastKind::Snapshot),
@@ -355,6 +417,35 @@ mod tests {
             assert!(*row < all_of(new.0).start);
             assert_eq!(old.names_extents(row), *row == old.piece(c, u64::MAX));
             assert_eq!(names_extents(&at, row), old.names_extents(row));
+        }
+    }
+
+    #[test]
+    fn runs_of_tags_hold_exactly_their_values() {
+        let keys = Keys(Incarnation(7));
+        let (a, z) = (Some(("b", true)), Some(("b", false)));
+        for (from, to, want) in [
+            (None, None, "a b b: bb c"),
+            (a, a, "b"),
+            (a, None, "b b: bb c"),
+            (z, None, "b: bb c"),
+            (None, a, "a b"),
+            (None, z, "a"),
+            (z, Some(("c", false)), "b: bb"),
+        ] {
+            let range = keys.tagged_with(&Sought { name: "t", from, to });
+            let inside = ["a", "b", "b:", "bb", "c"].into_iter().filter(|value| {
+                let key = keys.tagged_blob("t", value, &blob("x/y"));
+                let found = keys.tagged_of("t", &key);
+                assert_eq!(found, Some(((*value).to_owned(), "x/y".to_owned())));
+                key >= range.start && range.end.as_ref().is_none_or(|end| key < *end)
+            });
+            assert_eq!(inside.collect::<Vec<_>>().join(" "), want, "{from:?} {to:?}");
+            for other in ["s", "t2", "tt"] {
+                let key = keys.tagged_blob(other, "b", &blob("x"));
+                let within = key >= range.start && range.end.as_ref().is_none_or(|e| key < *e);
+                assert!(!within, "{other}");
+            }
         }
     }
 
@@ -417,5 +508,6 @@ mod tests {
         let name = blob(&"\u{10000}".repeat(512));
         let (until, at) = (Timestamp(u64::MAX), Stamp(u64::MAX));
         assert!(keys.end_of(until, &name, at, PastKind::Base).len() <= 2560);
+        assert!(keys.tagged_blob(&"n".repeat(128), &"v".repeat(256), &name).len() <= 2560);
     }
 }

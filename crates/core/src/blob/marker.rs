@@ -9,6 +9,7 @@ use zaffre_domain::Refusal;
 pub(crate) enum Listing {
     Containers = 1,
     Blobs = 2,
+    Found = 3,
 }
 
 impl Listing {
@@ -16,6 +17,7 @@ impl Listing {
         match self {
             Self::Containers => 1,
             Self::Blobs => 2,
+            Self::Found => 3,
         }
     }
 }

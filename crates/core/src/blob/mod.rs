@@ -9,12 +9,15 @@ use std::pin::Pin;
 mod admit;
 mod append_block;
 mod blob_properties;
+mod blob_tags;
 mod container_properties;
 pub(crate) mod content;
 mod create_blob;
 mod create_container;
+mod current;
 mod delete_blob;
 mod delete_container;
+mod find_by_tags;
 mod get_blob;
 mod get_block_list;
 mod guarded;
@@ -38,6 +41,7 @@ mod view;
 
 pub use append_block::{append_block, seal_blob};
 pub use blob_properties::{get_blob_properties, set_blob_metadata, set_blob_properties};
+pub use blob_tags::{get_blob_tags, set_blob_tags};
 pub use container_properties::{
     container_access, get_container, get_container_acl, set_container_acl, set_container_metadata,
 };
@@ -45,6 +49,7 @@ pub use create_blob::create_blob;
 pub use create_container::create_container;
 pub use delete_blob::delete_blob;
 pub use delete_container::delete_container;
+pub use find_by_tags::find_blobs_by_tags;
 pub use get_blob::get_blob;
 pub use get_block_list::get_block_list;
 pub use keys::names_extents;

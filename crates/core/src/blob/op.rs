@@ -5,6 +5,7 @@
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
+use zaffre_domain::blob::tags::{FindExpression, Tags};
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
@@ -174,6 +175,8 @@ pub struct ListBlobs {
     pub max_results: u32,
     /// Show metadata.
     pub include_metadata: bool,
+    /// Show tags.
+    pub include_tags: bool,
     /// Show blobs that only have staged blocks.
     pub include_uncommitted: bool,
     /// Show what is not current.
@@ -212,6 +215,8 @@ pub struct PutBlob {
     pub properties: HttpProperties,
     /// Metadata to store.
     pub metadata: Metadata,
+    /// Tags to store.
+    pub tags: Tags,
     /// What the body's checksum must be.
     pub expect: ExpectedChecksum,
     /// `x-ms-lease-id`.
@@ -235,6 +240,8 @@ pub struct CreateBlob {
     pub properties: HttpProperties,
     /// Metadata to store.
     pub metadata: Metadata,
+    /// Tags to store.
+    pub tags: Tags,
     /// `x-ms-lease-id`.
     pub lease: Option<Guid>,
     /// If-* headers.
@@ -319,6 +326,8 @@ pub struct PutBlockList {
     pub properties: HttpProperties,
     /// Metadata to store.
     pub metadata: Metadata,
+    /// Tags to store.
+    pub tags: Tags,
     /// `x-ms-lease-id`.
     pub lease: Option<Guid>,
     /// If-* headers.
@@ -340,6 +349,8 @@ pub struct GetBlockList {
     pub uncommitted: bool,
     /// `x-ms-lease-id`.
     pub lease: Option<Guid>,
+    /// `x-ms-if-tags` alone.
+    pub conditions: Conditions,
 }
 
 /// Get Blob.
@@ -465,6 +476,47 @@ pub struct LeaseBlob {
     pub conditions: Conditions,
     /// The rules differ by version.
     pub context: Context,
+}
+
+/// Get Blob Tags.
+#[derive(Clone, Debug)]
+pub struct GetBlobTags {
+    /// Which.
+    pub at: BlobPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// `x-ms-if-tags` and the `x-ms-blob-if-*` headers.
+    pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
+}
+
+/// Set Blob Tags.
+#[derive(Clone, Debug)]
+pub struct SetBlobTags {
+    /// Which.
+    pub at: BlobPath,
+    /// Replaces all tags.
+    pub tags: Tags,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// `x-ms-if-tags` and the `x-ms-blob-if-*` headers.
+    pub conditions: Conditions,
+}
+
+/// Find Blobs by Tags, of an account or of one container.
+#[derive(Clone, Debug)]
+pub struct FindBlobsByTags {
+    /// The account.
+    pub account: AccountName,
+    /// The container, if it is asked of one.
+    pub container: Option<ContainerName>,
+    /// What to find.
+    pub expression: FindExpression,
+    /// Where the last page ended.
+    pub marker: Option<String>,
+    /// Page size, 1..=5000.
+    pub max_results: u32,
 }
 
 /// The checksum a body must have; at most one is given (the protocol refuses both).

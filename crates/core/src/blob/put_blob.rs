@@ -121,6 +121,7 @@ impl Put {
         properties.content_md5 = Some(md5);
         head.set_properties(properties);
         head.metadata = self.op.metadata.clone();
+        head.tags = self.op.tags.clone();
         head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, self.keys, name, old, head, staging, self.keeping)?)

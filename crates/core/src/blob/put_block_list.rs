@@ -253,6 +253,7 @@ impl Commit {
         }
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
+        head.tags = self.op.tags.clone();
         if let Some(name) = self.op.tier.clone() {
             head.tier = Some(Tier { name, since: now });
         }

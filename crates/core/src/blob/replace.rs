@@ -3,6 +3,7 @@
 //! Must never do more work for a large blob than for a small one: what cannot be deleted on the spot
 //! is named in an intent, and the background frees it when no reader is left.
 
+use super::current;
 use super::history::Past;
 use super::keys::Keys;
 use super::records::{Content, Head, Intent, Record, Retired, Shape, Staging};
@@ -74,7 +75,7 @@ pub(crate) fn overwrite(
         Some(old) => past.supersede(tx, old, keeping)?,
         None => past.make_room(tx)?,
     }
-    head.store(tx, &keys.blob(name))?;
+    current::write(tx, keys, name, old, &head)?;
     let left = past.finish(tx, staging, Some(head.content))?;
     Ok((written(&head), left))
 }
@@ -95,7 +96,7 @@ pub(crate) fn restate(
         past.add_version(tx, old)?;
         left = past.finish(tx, None, None)?;
     }
-    head.store(tx, &keys.blob(name))?;
+    current::write(tx, keys, name, Some(old), &head)?;
     Ok((written(&head), left))
 }
 

@@ -2,6 +2,7 @@
 
 use super::ByteStream;
 use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::LeaseView;
 
@@ -91,6 +92,8 @@ pub struct BlobView {
     pub properties: HttpProperties,
     /// Its metadata.
     pub metadata: Metadata,
+    /// Its tags; a listing shows them only if asked, their number always.
+    pub tags: Tags,
     /// Its lease at the time of the read.
     pub lease: LeaseView,
     /// Explicitly set tier and when it was set; `None` = inferred Hot.
@@ -186,6 +189,26 @@ pub enum ListEntry {
 pub struct BlobPage {
     /// In order of names.
     pub entries: Vec<ListEntry>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// A blob that Find Blobs by Tags found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FoundBlob {
+    /// Its container.
+    pub container: ContainerName,
+    /// Its name.
+    pub name: BlobName,
+    /// Those of its tags that the expression names.
+    pub tags: Tags,
+}
+
+/// One page of found blobs.
+#[derive(Clone, Debug)]
+pub struct FoundPage {
+    /// By container, then by the value of the tag that was sought, then by name.
+    pub blobs: Vec<FoundBlob>,
     /// Where the next page starts; `None` at the end.
     pub next: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! Undelete Blob: brings back a deleted blob, and every deleted snapshot and version of it.
 
+use super::current;
 use super::history::{BASE_AT, Past, settle};
 use super::keys::Keys;
 use super::op::UndeleteBlob;
@@ -51,7 +52,7 @@ fn bring_back(
     let base = past.deleted_base(tx)?;
     if let (None, Some(base)) = (current, base) {
         past.take(tx, BASE_AT, PastKind::Base, &base)?;
-        base.with_deleted(None).store(tx, &keys.blob(name))?;
+        current::write(tx, keys, name, None, &base.with_deleted(None))?;
     }
     past.sweep(tx, Sweep::Restore, None)?;
     Ok((true, past.finish(tx, None, None)?))

@@ -4,6 +4,7 @@ use super::records::{Container, Content, Deleted, Head, PastKind, Shape, Staging
 use super::reply::{BlobView, ContainerView, DeletedView, MomentView, OfKind, Written};
 use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::lease::{Lease, view};
 
@@ -28,6 +29,7 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         length: head.content.length,
         properties: head.properties(),
         metadata: head.metadata.clone(),
+        tags: head.tags.clone(),
         lease: view(&head.lease, now),
         tier: head.tier.as_ref().map(|tier| (tier.name.clone(), tier.since)),
         of_kind: match head.kind() {
@@ -85,6 +87,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         length: 0,
         properties: HttpProperties::default(),
         metadata: Metadata::new(),
+        tags: Tags::new(),
         lease: view(&Lease::default(), now),
         tier: None,
         of_kind: OfKind::Block,

@@ -3,6 +3,7 @@
 use minicbor::decode::{Decoder, Error as DecodeError};
 use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
+use std::collections::BTreeMap;
 use zaffre_base::{ContentId, Guid, Incarnation, Stamp, Timestamp};
 use zaffre_domain::lease::Lease;
 
@@ -124,6 +125,27 @@ impl Stored for Lease {
             expires: stored.expires.map(Timestamp),
             breaks: stored.breaks.map(Timestamp),
         }
+    }
+}
+
+/// Absent while there are none.
+impl Stored for BTreeMap<String, String> {
+    type As = Self;
+
+    fn to_stored(&self) -> Self {
+        self.clone()
+    }
+
+    fn from_stored(stored: Self) -> Self {
+        stored
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::new())
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
     }
 }
 

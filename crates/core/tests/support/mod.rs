@@ -26,6 +26,7 @@ use zaffre_core::blob::{self, ByteStream, StreamError};
 use zaffre_core::settings::AccountSettings;
 use zaffre_core::{Core, CoreOptions, Error};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::{Conditions, TagCondition};
 use zaffre_domain::lease::LeaseCommand;
@@ -307,7 +308,13 @@ impl World {
     }
 
     pub async fn blocks(&self, at: &str) -> Result<BlockListReply, Error> {
-        let op = GetBlockList { at: path(at), committed: true, uncommitted: true, lease: None };
+        let op = GetBlockList {
+            at: path(at),
+            committed: true,
+            uncommitted: true,
+            lease: None,
+            conditions: Conditions::default(),
+        };
         blob::get_block_list(&self.core, self.ok(op)).await
     }
 
@@ -420,6 +427,7 @@ pub fn put(at: &str) -> PutBlob {
         length: None,
         properties: HttpProperties::default(),
         metadata: Metadata::new(),
+        tags: Tags::new(),
         expect: ExpectedChecksum::default(),
         lease: None,
         conditions: Conditions::default(),
@@ -460,6 +468,7 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
         blocks: list.iter().map(entry).collect(),
         properties: HttpProperties::default(),
         metadata: Metadata::new(),
+        tags: Tags::new(),
         lease: None,
         conditions: Conditions::default(),
         tier: None,
@@ -503,6 +512,7 @@ pub fn list(name: &str) -> ListBlobs {
         start_from: None,
         max_results: 5_000,
         include_metadata: false,
+        include_tags: false,
         include_uncommitted: false,
         history: IncludeHistory::default(),
     }

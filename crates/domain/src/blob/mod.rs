@@ -8,6 +8,7 @@ pub mod listing;
 pub mod metadata;
 pub mod range;
 pub mod sizes;
+pub mod tags;
 
 use crate::Refusal;
 use alloc::collections::BTreeMap;

@@ -15,6 +15,10 @@ pub enum ConditionalOperation {
     GetBlobMetadata,
     /// Get Block List
     GetBlockList,
+    /// Get Blob Tags
+    GetBlobTags,
+    /// Set Blob Tags
+    SetBlobTags,
     /// Put Blob
     PutBlob,
     /// Put Block
@@ -110,7 +114,10 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
         | Op::DeleteBlob => Accepted::all(LeaseHeader::Required),
         Op::SealBlob => Accepted { if_tags: false, ..Accepted::all(LeaseHeader::Required) },
         Op::LeaseBlob => Accepted::all(LeaseHeader::Subject),
-        Op::GetBlockList => Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Optional) },
+        Op::SetBlobTags => Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Required) },
+        Op::GetBlockList | Op::GetBlobTags => {
+            Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Optional) }
+        }
         Op::PutBlock => Accepted::none(LeaseHeader::Required),
         Op::DeleteContainer => Accepted::dates(LeaseHeader::Required),
         Op::SetContainerAcl => Accepted::dates(LeaseHeader::Optional),

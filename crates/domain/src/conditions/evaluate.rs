@@ -46,7 +46,7 @@ pub fn check_combination(conditions: &Conditions, access: Access) -> Result<(), 
 /// The lease is checked before, so that its holder is told about the lease first.
 pub fn evaluate(
     conditions: &Conditions,
-    current: Option<&Validators>,
+    current: Option<&Validators<'_>>,
     access: Access,
 ) -> Result<(), Refusal> {
     check_combination(conditions, access)?;
@@ -62,7 +62,10 @@ pub fn evaluate(
 
 /// Whether an operation on a container may go on. Containers know only the two dates, and a false
 /// one is a failed precondition whichever it is; tags sent along are ignored.
-pub fn evaluate_container(conditions: &Conditions, current: &Validators) -> Result<(), Refusal> {
+pub fn evaluate_container(
+    conditions: &Conditions,
+    current: &Validators<'_>,
+) -> Result<(), Refusal> {
     let dates = Conditions {
         if_modified_since: conditions.if_modified_since,
         if_unmodified_since: conditions.if_unmodified_since,
@@ -84,7 +87,11 @@ fn missing(conditions: &Conditions, access: Access) -> Result<(), Refusal> {
     }
 }
 
-fn read(conditions: &Conditions, current: &Validators, version: ApiVersion) -> Result<(), Refusal> {
+fn read(
+    conditions: &Conditions,
+    current: &Validators<'_>,
+    version: ApiVersion,
+) -> Result<(), Refusal> {
     let wildcard = conditions.if_none_match == Some(TagCondition::Any);
     if wildcard && version >= WILDCARD_REFUSED {
         return Err(Refusal::UnsatisfiableCondition);
@@ -110,7 +117,7 @@ fn read(conditions: &Conditions, current: &Validators, version: ApiVersion) -> R
 
 fn create_or_replace(
     conditions: &Conditions,
-    current: &Validators,
+    current: &Validators<'_>,
     holds_lease: bool,
 ) -> Result<(), Refusal> {
     if conditions.if_none_match != Some(TagCondition::Any) {
@@ -125,7 +132,7 @@ fn create_or_replace(
 }
 
 /// One condition, or a pair of which only the ETag counts; other combinations were refused before.
-fn write(conditions: &Conditions, current: &Validators) -> Result<(), Refusal> {
+fn write(conditions: &Conditions, current: &Validators<'_>) -> Result<(), Refusal> {
     let is = Truth::of(conditions, current);
     let decisive = is.matches.or(is.none_match).or(is.modified).or(is.unmodified);
     if [decisive, is.tags].contains(&Some(false)) {
@@ -144,7 +151,7 @@ struct Truth {
 }
 
 impl Truth {
-    fn of(conditions: &Conditions, current: &Validators) -> Self {
+    fn of(conditions: &Conditions, current: &Validators<'_>) -> Self {
         let changed = current.last_modified.whole_seconds();
         let after = |date: Timestamp| changed > date.whole_seconds();
         Self {
@@ -152,8 +159,7 @@ impl Truth {
             none_match: conditions.if_none_match.as_ref().map(|tags| !tags.names(current.etag)),
             modified: conditions.if_modified_since.map(after),
             unmodified: conditions.if_unmodified_since.map(|date| !after(date)),
-            // No blob has tags, and a predicate over tags that are not there is false.
-            tags: conditions.if_tags.as_ref().map(|_| false),
+            tags: conditions.if_tags.as_ref().map(|predicate| predicate.matches(current.tags)),
         }
     }
 }

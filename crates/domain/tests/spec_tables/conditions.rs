@@ -5,6 +5,7 @@ use core::time::Duration;
 use zaffre_base::time::{Stamp, TICKS_PER_SECOND};
 use zaffre_base::{ETag, Timestamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::tags::{NO_TAGS, Predicate};
 use zaffre_domain::conditions::{
     Access, ConditionalOperation, Conditions, LeaseHeader, TagCondition, Validators, accepted,
     check_combination, evaluate, evaluate_container,
@@ -13,7 +14,8 @@ use zaffre_domain::conditions::{
 const DAY: u64 = 86_400;
 /// Not a whole second, so that a comparison which forgets to cut the fraction shows.
 const CHANGED: Timestamp = Timestamp(638_000_000_000_000_000 + TICKS_PER_SECOND / 3);
-const CURRENT: Validators = Validators { etag: ETag(Stamp(CHANGED.0)), last_modified: CHANGED };
+const CURRENT: Validators<'static> =
+    Validators { etag: ETag(Stamp(CHANGED.0)), last_modified: CHANGED, tags: &NO_TAGS };
 
 fn tags(text: &str) -> TagCondition {
     if text == "*" {
@@ -52,7 +54,7 @@ fn conditions(row: &Row) -> Conditions {
     }
 }
 
-fn current(row: &Row) -> Option<&'static Validators> {
+fn current(row: &Row) -> Option<&'static Validators<'static>> {
     match row.text("blob") {
         "exists" => Some(&CURRENT),
         "missing" => None,
@@ -124,6 +126,8 @@ fn operation(name: &str) -> ConditionalOperation {
         Op::SealBlob,
         Op::PutPage,
         Op::GetPageRanges,
+        Op::GetBlobTags,
+        Op::SetBlobTags,
         Op::PutBlob,
         Op::PutBlock,
         Op::PutBlockList,
@@ -150,7 +154,7 @@ fn operation(name: &str) -> ConditionalOperation {
 #[test]
 fn operations() {
     let table = include_str!("../../../../spec/operation_headers.csv");
-    run("operation_headers", table, 22 * 6, |row| {
+    run("operation_headers", table, 28 * 6, |row| {
         let operation = operation(row.text("operation"));
         let takes = accepted(operation);
         let lease = match row.text("lease") {
@@ -166,7 +170,7 @@ fn operations() {
             if_none_match: Some(TagCondition::Any),
             if_modified_since: Some(CHANGED),
             if_unmodified_since: Some(CHANGED),
-            if_tags: Some("\"a\"='b'".to_owned()),
+            if_tags: Predicate::parse("\"a\"='b'").ok(),
         };
         let kept = sent.taken_by(operation);
         let cells = [

@@ -64,7 +64,6 @@ pub(crate) fn peek(
 }
 
 /// The row of the state that a path names, for a change that leaves it where it is.
-#[allow(dead_code, reason = "tiers and tags can be set on any state")]
 pub(crate) fn load(
     tx: &mut Tx<'_>,
     keys: Keys,

@@ -7,6 +7,7 @@ use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Incarnation, Stamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::tags::NO_TAGS;
 use zaffre_domain::blob::{AccessPolicy, PublicAccess};
 use zaffre_domain::conditions::Validators;
 use zaffre_domain::lease::Lease;
@@ -100,8 +101,9 @@ impl Container {
     }
 
     /// What conditions are compared with.
-    pub(crate) fn validators(&self) -> Validators {
-        Validators { etag: ETag(self.written), last_modified: self.written.time() }
+    pub(crate) fn validators(&self) -> Validators<'static> {
+        let last_modified = self.written.time();
+        Validators { etag: ETag(self.written), last_modified, tags: &NO_TAGS }
     }
 }
 

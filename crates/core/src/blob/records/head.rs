@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::conditions::Validators;
 use zaffre_domain::lease::Lease;
@@ -46,6 +47,8 @@ pub(crate) struct Head {
     /// Sequence number of a page blob.
     #[n(16)]
     sequence_number: Option<u64>,
+    #[cbor(n(20), with = "fields", has_nil)]
+    pub(crate) tags: Tags,
 }
 
 /// A deletion that can be taken back for a while.
@@ -154,6 +157,7 @@ impl Head {
             sequence_number: None,
             version: None,
             deleted: None,
+            tags: Tags::new(),
         }
     }
 
@@ -224,8 +228,9 @@ impl Head {
     }
 
     /// What conditions are compared with.
-    pub(crate) fn validators(&self) -> Validators {
-        Validators { etag: ETag(self.written), last_modified: self.written.time() }
+    pub(crate) fn validators(&self) -> Validators<'_> {
+        let last_modified = self.written.time();
+        Validators { etag: ETag(self.written), last_modified, tags: &self.tags }
     }
 }
 
@@ -253,6 +258,7 @@ mod tests {
             content_md5: Some([9; 16]),
         });
         head.metadata.insert("Name".to_owned(), "value".to_owned());
+        head.tags.insert("state".to_owned(), "a b".to_owned());
         head.tier = Some(Tier { name: "Cool".to_owned(), since: Timestamp(5) });
         head.lease = Lease {
             id: Some(Guid(3)),
