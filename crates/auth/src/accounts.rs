@@ -2,11 +2,13 @@
 //!
 //! Must never print a key: keys live in `Secret` from the moment they are parsed.
 
+use crate::bearer::TokenTrust;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use zaffre_base::{AccountName, Secret};
 
 /// The name of the development account every Azure tool knows.
@@ -125,6 +127,7 @@ impl std::error::Error for AccountsError {}
 #[derive(Clone, Debug)]
 pub struct Accounts {
     by_name: BTreeMap<AccountName, Account>,
+    trust: Option<Arc<TokenTrust>>,
 }
 
 impl Accounts {
@@ -145,12 +148,27 @@ impl Accounts {
                 return Err(AccountsError::Repeated { entry });
             }
         }
-        if by_name.is_empty() { Err(AccountsError::Empty) } else { Ok(Self { by_name }) }
+        if by_name.is_empty() {
+            return Err(AccountsError::Empty);
+        }
+        Ok(Self { by_name, trust: None })
     }
 
     /// The account of that name.
     pub fn get(&self, name: &AccountName) -> Option<&Account> {
         self.by_name.get(name)
+    }
+
+    /// The same accounts, for bearers of these tokens too; without any, for none.
+    #[must_use]
+    pub fn trusting(mut self, trust: Option<Arc<TokenTrust>>) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// Whose bearer tokens are taken.
+    pub fn trust(&self) -> Option<&Arc<TokenTrust>> {
+        self.trust.as_ref()
     }
 
     /// All accounts, by name.
@@ -161,7 +179,8 @@ impl Accounts {
 
 impl FromIterator<Account> for Accounts {
     fn from_iter<I: IntoIterator<Item = Account>>(accounts: I) -> Self {
-        Self { by_name: accounts.into_iter().map(|a| (a.name.clone(), a)).collect() }
+        let by_name = accounts.into_iter().map(|a| (a.name.clone(), a)).collect();
+        Self { by_name, trust: None }
     }
 }
 

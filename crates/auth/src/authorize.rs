@@ -7,7 +7,7 @@ use crate::authorized::{Authorized, Extras, Grants};
 use crate::claim::{Claim, Kind};
 use crate::error::{AuthError, Failure, Hidden};
 use crate::key_range::KeyRange;
-use crate::permissions::{Needs, Rule, is_public_enough, rule};
+use crate::permissions::{Needs, Rule, Tokens, is_public_enough, rule};
 use crate::request::RequestFacts;
 use crate::sas::ResponseOverrides;
 use crate::sas::account::AccountSas;
@@ -96,6 +96,7 @@ impl Asked<'_> {
         let rule = self.rule();
         let grants = match &claim.kind {
             Kind::Anonymous { allowed } => return self.by_public_access(*allowed, &rule),
+            Kind::Bearer(_) => self.by_role(&rule)?,
             _ if !rule.key => return Err(Failure::BearerOnly.into()),
             Kind::SharedKey => Grants::ALL,
             Kind::AccountSas(sas) => by_account_sas(sas, self.facts.service, &rule)?,
@@ -106,6 +107,16 @@ impl Asked<'_> {
         }
         self.check_endpoint(&rule)?;
         Ok(grants)
+    }
+
+    /// There is one role, the owner of all data; some operations are closed to tokens for all.
+    fn by_role(&self, rule: &Rule) -> Result<Grants, AuthError> {
+        match rule.tokens {
+            Tokens::Taken => Ok(Grants::ALL),
+            Tokens::TakenFrom(version) if self.facts.version >= version => Ok(Grants::ALL),
+            Tokens::TakenFrom(_) | Tokens::Refused => Err(AuthError::AuthorizationFailure),
+            Tokens::Hidden => Err(AuthError::ResourceNotFound(Hidden::Token)),
+        }
     }
 
     fn by_service_sas(&self, sas: &ServiceSas, rule: &Rule) -> Result<Grants, AuthError> {

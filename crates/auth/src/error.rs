@@ -59,6 +59,8 @@ pub enum Hidden {
     Anonymous,
     /// The permission is missing in a token older than 2015-04-05.
     Permission,
+    /// A bearer token, for what none reaches.
+    Token,
     /// The entity lies outside the key range of a table SAS.
     OutsideRange,
 }
@@ -145,8 +147,21 @@ pub enum Failure {
     PolicyUnknown,
     /// Start, expiry or permission are in the token and in its policy.
     PolicyOverlap,
-    /// A user delegation SAS, for which there is no key.
-    UserDelegation,
+    /// The user delegation key is not valid now.
+    KeyOutsideWindow {
+        /// Valid from.
+        start: Timestamp,
+        /// Valid until.
+        expiry: Timestamp,
+        /// The service's time.
+        now: Timestamp,
+    },
+    /// `scid` is no GUID.
+    CorrelationId,
+    /// The token is for one user, and the request carries no bearer token of theirs.
+    DelegatedUser,
+    /// A bearer token that is not accepted, in a version that knows no challenge.
+    BearerInvalid,
     /// No credential at all, in a version that knows no challenge.
     NoCredential,
     /// The operation takes a bearer token and nothing else.
@@ -206,9 +221,20 @@ impl fmt::Display for Failure {
             ),
             Self::NoCredential => f.write_str("The request carries no credential."),
             Self::BearerOnly => f.write_str("Only authentication scheme Bearer is supported"),
-            Self::UserDelegation => {
-                f.write_str("Signature fields not well formed. skoid is not valid.")
-            }
+            Self::KeyOutsideWindow { start, expiry, now } => write!(
+                f,
+                "Signed key not valid in the specified time frame: \
+                 Start [{}] - Expiry [{}] - Current [{}]",
+                start.rfc1123(),
+                expiry.rfc1123(),
+                now.rfc1123()
+            ),
+            Self::CorrelationId => f.write_str("Invalid correlation id format."),
+            Self::DelegatedUser => f.write_str(
+                "The request must carry a bearer token of the user in sduoid, of the tenant in \
+                 skdutid.",
+            ),
+            Self::BearerInvalid => f.write_str("The access token is not valid."),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! HMAC-SHA256 signatures: made here, compared here and nowhere else.
 //!
-//! Must never let a computed signature out except through [`sign`], which only `crate::sign` calls.
+//! Must never let a computed signature out except through [`sign`], which only `crate::sign` calls,
+//! and [`derive`], which makes keys of what nobody can ask to be signed.
 
-use crate::accounts::Account;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
@@ -13,16 +13,25 @@ pub(crate) fn sign(key: &Secret<Vec<u8>>, text: &str) -> String {
     base64::encode(&digest(key, text))
 }
 
-/// Whether `presented` is the signature of one of `texts` under any key of the account.
+/// Another key, made of this one.
+pub(crate) fn derive(key: &Secret<Vec<u8>>, text: &str) -> Secret<Vec<u8>> {
+    Secret::new(digest(key, text).to_vec())
+}
+
+/// Whether `presented` is the signature of one of `texts` under any of the keys.
 ///
 /// Every combination is computed and compared in full, so the time taken tells nothing about which
 /// one, or how much of one, was right.
-pub(crate) fn verify(account: &Account, texts: &[String], presented: &str) -> bool {
+pub(crate) fn verify<'a>(
+    keys: impl Iterator<Item = &'a Secret<Vec<u8>>>,
+    texts: &[String],
+    presented: &str,
+) -> bool {
     let Some(presented) = base64::decode(presented) else {
         return false;
     };
     let mut found = Choice::from(0);
-    for key in account.keys() {
+    for key in keys {
         for text in texts {
             found |= digest(key, text).ct_eq(presented.as_slice());
         }

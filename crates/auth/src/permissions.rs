@@ -13,6 +13,8 @@ pub(crate) struct Rule {
     pub(crate) key: bool,
     /// Account SAS: the resource types of which it must have one, and the permission.
     pub(crate) account: Option<(Levels, Needs)>,
+    /// Bearer tokens.
+    pub(crate) tokens: Tokens,
     /// Service SAS on the container, queue, table or blob: the permission it must have.
     pub(crate) service: Option<Needs>,
     /// No credential: how public the container must be.
@@ -21,6 +23,16 @@ pub(crate) struct Rule {
     pub(crate) writes: bool,
     /// Touches one entity, whose key must be known before it is let in.
     pub(crate) keyed: bool,
+}
+
+/// Whether bearer tokens let in at all; what for is a matter of roles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tokens {
+    Taken,
+    TakenFrom(ApiVersion),
+    Refused,
+    /// Refused as if there were nothing.
+    Hidden,
 }
 
 /// Resource types of an account SAS (`srt`) of which one is enough.
@@ -76,6 +88,9 @@ const DELETE_BREAKS_LEASES: ApiVersion = ApiVersion::new(2017, 7, 29);
 /// blob is new only the store can tell: see `Grants::overwrite`.
 const CREATE_STAGES_BLOCKS: ApiVersion = ApiVersion::new(2026, 6, 6);
 
+/// From this version on, bearer tokens reach the ACLs of containers and queues.
+const TOKENS_REACH_ACLS: ApiVersion = ApiVersion::new(2025, 7, 5);
+
 /// The row for an action. `names_version`: the URL names one version of the blob.
 pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> Rule {
     use Action as A;
@@ -83,7 +98,8 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         A::GetServiceProperties | A::GetServiceStats => account_only(SERVICE, "r").read(),
         A::SetServiceProperties => account_only(SERVICE, "w"),
         A::GetUserDelegationKey => Rule { key: false, ..OWNER_ONLY.read() },
-        A::GetAccountInfo | A::Batch => ANY_TOKEN.read(),
+        A::GetAccountInfo => ANY_SAS.read().tokens(Tokens::Refused),
+        A::Batch => ANY_SAS.read(),
         A::ListContainers | A::ListQueues => account_only(SERVICE, "l").read(),
         A::FindBlobsByTags => account_only(OBJECT_OR_SERVICE, "f").read(),
         A::CreateContainer | A::CreateQueue | A::CreateTable => account_only(CONTAINER, "cw"),
@@ -93,8 +109,10 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         }
         A::BreakContainerLease => account_only(CONTAINER, "wd"),
         A::DeleteContainer | A::DeleteQueue | A::DeleteTable => account_only(CONTAINER, "d"),
-        A::GetContainerAcl | A::GetQueueAcl | A::GetTableAcl => OWNER_ONLY.read(),
-        A::SetContainerAcl | A::SetQueueAcl | A::SetTableAcl => OWNER_ONLY,
+        A::GetContainerAcl | A::GetQueueAcl => ACL.read(),
+        A::SetContainerAcl | A::SetQueueAcl => ACL,
+        A::GetTableAcl => OWNER_ONLY.read().tokens(Tokens::Hidden),
+        A::SetTableAcl => OWNER_ONLY.tokens(Tokens::Hidden),
         A::ListBlobs => in_container(CONTAINER, "l").read().public(PublicAccess::Container),
         A::FindBlobsByTagsInContainer => in_container(OBJECT_OR_CONTAINER, "f").read(),
         A::GetBlob
@@ -154,11 +172,20 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
     }
 }
 
-const OWNER_ONLY: Rule =
-    Rule { key: true, account: None, service: None, anonymous: None, writes: true, keyed: false };
+const OWNER_ONLY: Rule = Rule {
+    key: true,
+    account: None,
+    tokens: Tokens::Taken,
+    service: None,
+    anonymous: None,
+    writes: true,
+    keyed: false,
+};
 
-/// Every token of the account, whatever it is good for.
-const ANY_TOKEN: Rule = Rule {
+const ACL: Rule = OWNER_ONLY.tokens(Tokens::TakenFrom(TOKENS_REACH_ACLS));
+
+/// Every SAS of the account, whatever it is good for.
+const ANY_SAS: Rule = Rule {
     account: Some((Levels::Any, Needs::Anything)),
     service: Some(Needs::Anything),
     ..OWNER_ONLY
@@ -181,6 +208,10 @@ const fn all_in_container(levels: Levels, letters: &'static str) -> Rule {
 impl Rule {
     const fn read(self) -> Self {
         Self { writes: false, ..self }
+    }
+
+    const fn tokens(self, tokens: Tokens) -> Self {
+        Self { tokens, ..self }
     }
 
     const fn keyed(self) -> Self {

@@ -45,7 +45,6 @@ pub(crate) fn verify(
     let scheme = match scheme {
         "SharedKey" => Scheme::SharedKey,
         "SharedKeyLite" => Scheme::SharedKeyLite,
-        "Bearer" if facts.secure => return Err(AuthError::BearerRejected),
         _ => return Err(AuthError::InvalidAuthenticationInfo),
     };
     let (name, presented) =
@@ -59,11 +58,11 @@ pub(crate) fn verify(
     }
     check_date(facts, wall)?;
     // Nearly every client signs this form; the others are made only when it was another one.
-    if mac::verify(account, &[usual_string(scheme, facts)?], presented) {
+    if mac::verify(account.keys(), &[usual_string(scheme, facts)?], presented) {
         return Ok(());
     }
     let mut texts = strings_to_sign(scheme, facts)?;
-    if mac::verify(account, &texts, presented) {
+    if mac::verify(account.keys(), &texts, presented) {
         return Ok(());
     }
     let string_to_sign = texts.swap_remove(0);

@@ -7,6 +7,7 @@ use crate::error::AuthError;
 use crate::mac;
 use crate::request::RequestFacts;
 use crate::sas::account;
+use crate::sas::delegated::Demands;
 use crate::sas::field::Token;
 use crate::sas::layout::Layout;
 use crate::sas::resource::SignedResource;
@@ -54,7 +55,8 @@ pub fn account_sas(
 }
 
 /// Signs the parameters of a service SAS (`sv`, `sr`, `sp`, `se`, …) for the service, container and
-/// object in `facts` and appends `sig`. A snapshot or version goes into `parameters` as in the URL.
+/// object in `facts` and appends `sig`. With `skoid` and its companions among them it is a user
+/// delegation SAS, and `key` is the user delegation key. A snapshot or version goes into `parameters` as in the URL.
 pub fn service_sas(
     facts: &RequestFacts<'_>,
     key: &Secret<Vec<u8>>,
@@ -64,7 +66,9 @@ pub fn service_sas(
     let token = token(&query)?;
     let version = service::version(&token, facts.service)?;
     let resource = SignedResource::read(&token, facts, version)?;
-    let texts = resource.strings_to_sign(&token, facts, version);
+    let layout = service::layout(&token, facts.service, version)?;
+    let demands = Demands::read(&token, layout, facts)?;
+    let texts = resource.strings_to_sign(&token, facts, (version, layout), &demands);
     let signature = texts.first().map(|text| mac::sign(key, text)).unwrap_or_default();
     Ok(with_signature(query, signature))
 }

@@ -54,6 +54,20 @@ pub const REQUEST_HEAD_BYTES: usize = 64 * 1024;
 pub const REQUEST_HEADERS: usize = 256;
 /// Seconds a request's date may differ from the server's.
 pub const CLOCK_SKEW_SECONDS: u64 = 15 * 60;
+/// Bytes in a bearer token.
+pub const TOKEN_BYTES: usize = 32 * 1024;
+/// Seconds a bearer token's times may differ from the server's.
+pub const TOKEN_SKEW_SECONDS: u64 = 5 * 60;
+/// Bytes in the id of a user or tenant.
+pub const IDENTITY_BYTES: usize = 256;
+/// Keys in an issuer's key set.
+pub const ISSUER_KEYS: usize = 100;
+/// Bytes in an issuer's documents.
+pub const ISSUER_DOCUMENT_BYTES: usize = 1024 * 1024;
+/// Headers, and parameters, that a user delegation SAS may demand.
+pub const SIGNED_REQUEST_NAMES: usize = 64;
+/// Days a user delegation key is good for.
+pub const DELEGATION_KEY_DAYS: u64 = 7;
 /// UTF-16 units in a PartitionKey or RowKey: 1 KiB.
 pub const TABLE_KEY_UNITS: usize = 512;
 /// Custom properties of an entity.

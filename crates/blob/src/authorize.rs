@@ -7,8 +7,9 @@ use crate::operation::Kind;
 use crate::parse::lease;
 use crate::request::Asked;
 use zaffre_auth::{
-    Account, Accounts, Action, Authorized, Claim, ContainerAccess, Guarded, RequestFacts,
-    ResponseOverrides, Scope, Service, authenticate, authorize, counts_for_credentials, may,
+    Account, Accounts, Action, Authorized, Claim, ContainerAccess, GetUserDelegationKey, Guarded,
+    RequestFacts, ResponseOverrides, Scope, Service, UserDelegationKey, authenticate, authorize,
+    counts_for_credentials, delegation, may,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
@@ -24,6 +25,7 @@ const NEVER_PUBLIC: Action = Action::SetContainerMetadata;
 
 /// Somebody whose credential was verified, with all that deciding about them needs.
 pub(crate) struct Caller<'a> {
+    accounts: Option<&'a Accounts>,
     claim: Claim,
     acl: Option<ContainerAccess>,
     facts: RequestFacts<'a>,
@@ -51,7 +53,7 @@ impl<'a> Caller<'a> {
     pub(crate) async fn identify(
         asked: &'a Asked<'a>,
         headers: &'a SignedHeaders<'a>,
-        accounts: &Accounts,
+        accounts: &'a Accounts,
         core: &Core,
     ) -> Result<Self, ApiError> {
         let facts = facts(asked, headers);
@@ -64,7 +66,7 @@ impl<'a> Caller<'a> {
             }
             _ => None,
         };
-        Ok(Self { claim, acl, facts, now })
+        Ok(Self { accounts: Some(accounts), claim, acl, facts, now })
     }
 
     /// Anybody who reads a page of an account's website, which is public whatever else is.
@@ -76,7 +78,8 @@ impl<'a> Caller<'a> {
     ) -> Self {
         let acl = ContainerAccess { access: PublicAccess::Blob, ..ContainerAccess::default() };
         let (facts, now) = (facts(asked, headers), core.store().clock.now());
-        Self { claim: Claim::of_website(account), acl: Some(acl), facts, now }
+        let claim = Claim::of_website(account);
+        Self { accounts: None, claim, acl: Some(acl), facts, now }
     }
 
     /// The kind of credential, for the log.
@@ -116,6 +119,14 @@ impl<'a> Caller<'a> {
         op: Op,
     ) -> Result<(Authorized<Op>, ResponseOverrides), ApiError> {
         Ok(authorize(&self.claim, op, self.acl.as_ref(), &self.facts, self.now)?)
+    }
+
+    /// The user delegation key that the caller asks for; there is one for bearers of tokens only,
+    /// and the permission table lets nobody else in.
+    pub(crate) fn issue(&self, op: GetUserDelegationKey) -> Result<UserDelegationKey, ApiError> {
+        let op = self.permit(op)?;
+        let issue = |accounts| delegation::issue(op, &self.claim, accounts);
+        self.accounts.and_then(issue).ok_or_else(ApiError::internal_error)
     }
 
     fn may(&self, action: Action, scope: Scope<'_>) -> Result<(), ApiError> {

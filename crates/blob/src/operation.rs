@@ -30,6 +30,8 @@ pub enum Kind {
     GetServiceStats,
     /// Blob Batch
     Batch,
+    /// Get User Delegation Key
+    GetUserDelegationKey,
     /// Preflight (OPTIONS)
     Preflight,
     /// Create Container
@@ -104,7 +106,6 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[expect(missing_docs, reason = "the variants are the operations' own names")]
 pub enum Unserved {
-    GetUserDelegationKey,
     RestoreContainer,
     CopyBlob,
     CopyBlobFromUrl,
@@ -135,6 +136,7 @@ impl Kind {
             Self::SetServiceProperties => "SetServiceProperties",
             Self::GetServiceStats => "GetServiceStats",
             Self::Batch => "Batch",
+            Self::GetUserDelegationKey => "GetUserDelegationKey",
             Self::Preflight => "Preflight",
             Self::CreateContainer => "CreateContainer",
             Self::GetContainerProperties => "GetContainerProperties",
@@ -183,6 +185,7 @@ impl Kind {
             Self::SetServiceProperties => Action::SetServiceProperties,
             Self::GetServiceStats => Action::GetServiceStats,
             Self::Batch => Action::Batch,
+            Self::GetUserDelegationKey => Action::GetUserDelegationKey,
             Self::CreateContainer => Action::CreateContainer,
             Self::GetContainerProperties | Self::GetContainerMetadata => Action::GetContainer,
             Self::SetContainerMetadata => Action::SetContainerMetadata,
@@ -225,6 +228,7 @@ impl Kind {
             | Self::GetAccountInfo
             | Self::GetServiceProperties
             | Self::GetServiceStats
+            | Self::GetUserDelegationKey
             | Self::Preflight
             | Self::GetContainerProperties
             | Self::GetContainerMetadata
@@ -269,7 +273,6 @@ impl Unserved {
     /// The operation's name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::GetUserDelegationKey => "GetUserDelegationKey",
             Self::RestoreContainer => "RestoreContainer",
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
@@ -290,7 +293,7 @@ impl Unserved {
 
     fn is_write(self) -> bool {
         match self {
-            Self::GetUserDelegationKey | Self::QueryBlobContents | Self::GetPageRanges => false,
+            Self::QueryBlobContents | Self::GetPageRanges => false,
             Self::RestoreContainer
             | Self::CopyBlob
             | Self::CopyBlobFromUrl
@@ -323,6 +326,8 @@ pub enum BlobOperation {
     GetServiceStats(GetServiceStats),
     /// Blob Batch; its parts come with the body.
     Batch(Batch),
+    /// Get User Delegation Key; all it says comes with the body.
+    GetUserDelegationKey,
     /// Create Container
     CreateContainer(op::CreateContainer),
     /// Get Container Properties

@@ -20,8 +20,9 @@ impl AccountsHandle {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From the next request on, these.
-    pub fn replace(&self, accounts: Accounts) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(accounts);
+    /// From the next request on, what `change` makes of them.
+    pub fn change(&self, change: impl FnOnce(&Accounts) -> Accounts) {
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(change(&current));
     }
 }

@@ -3,10 +3,11 @@
 //! Must never read a file itself, nor show a key or a password in an error.
 
 use p12_keystore::{KeyStore, Pkcs12ImportPolicy};
-pub use rustls::ServerConfig;
+use rustls::RootCertStore;
 use rustls::crypto;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+pub use rustls::{ClientConfig, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,6 +36,25 @@ impl fmt::Display for TlsError {
 }
 
 impl std::error::Error for TlsError {}
+
+/// For connections to others, whose certificates must lead to one of these (PEM).
+pub fn client(authorities: &[u8]) -> Result<Arc<ClientConfig>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for authority in CertificateDer::pem_slice_iter(authorities) {
+        // Bundles hold some that are too odd to be read; the others are good all the same.
+        let _ = roots.add(authority.map_err(|_| TlsError::NoCertificate)?);
+    }
+    if roots.is_empty() {
+        return Err(TlsError::NoCertificate);
+    }
+    let provider = Arc::new(crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(TlsError::Refused)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
 
 /// From a PEM chain, own certificate first, and its PEM key.
 pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, TlsError> {

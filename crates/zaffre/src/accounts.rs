@@ -63,7 +63,7 @@ impl Source {
             let old = std::mem::replace(&mut self.text, text);
             match self.accounts() {
                 Ok((accounts, true)) => {
-                    handle.replace(accounts);
+                    handle.change(|old| accounts.trusting(old.trust().cloned()));
                     tracing::info!("the accounts were read again");
                 }
                 // The way back to the development account is a restart, with its checks.

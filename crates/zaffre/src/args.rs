@@ -3,6 +3,7 @@
 //! Must never look at the environment or the disk beyond what clap does.
 
 use crate::endpoints::Wanted;
+use crate::oauth::OauthArgs;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -97,6 +98,9 @@ pub(crate) struct Args {
     version: Option<bool>,
 
     #[command(flatten)]
+    pub(crate) tokens: OauthArgs,
+
+    #[command(flatten)]
     pub(crate) later: Later,
 
     #[command(flatten)]
@@ -186,9 +190,6 @@ pub(crate) struct Compatible {
     /// No telemetry is ever sent
     #[arg(long = "disableTelemetry")]
     disable_telemetry: bool,
-    /// Bearer tokens are not accepted yet
-    #[arg(long, value_name = "LEVEL", value_parser = ["basic"])]
-    pub(crate) oauth: Option<String>,
 }
 
 #[cfg(test)]
@@ -227,6 +228,13 @@ mod tests {
             ("--blobPort 65536", false),
             ("--blobKeepAliveTimeout 0", false),
             ("--oauth full", false),
+            ("--oauth basic", false),
+            ("--cert c --key k --oauth basic", true),
+            ("--cert c --key k --oauth verify", false),
+            ("--cert c --key k --oauth verify --oauth-issuer i", true),
+            ("--cert c --key k --oauth verify --oauth-issuer i --oauth-keys f", true),
+            ("--cert c --key k --oauth-issuer i", false),
+            ("--cert c --key k --oauth basic --oauth-keys f", false),
             ("--blobport 1", false),
             ("--location x", true),
             ("surplus", false),

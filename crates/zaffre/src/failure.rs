@@ -15,6 +15,10 @@ pub(crate) enum Failure {
     File { what: &'static str, path: PathBuf, reason: String },
     /// The development account would be open to everybody.
     OpenDevelopmentAccount { host: String },
+    /// Tokens that anybody can make would be taken from everybody.
+    OpenTokens { host: String },
+    /// Keys cannot be fetched from there.
+    Issuer { url: String },
     /// `--cert` without what opens it.
     CertificateAlone,
     /// The data directory cannot be used.
@@ -43,6 +47,17 @@ impl fmt::Display for Failure {
                 "listening on {host} would let anybody in who can reach it, because everybody \
                  knows the key of the development account. Name your own accounts with --config \
                  or AZURITE_ACCOUNTS, or ask for the development account with --developmentAccount"
+            ),
+            Self::OpenTokens { host } => write!(
+                f,
+                "listening on {host} with --oauth basic would let anybody in who can reach it, \
+                 because anybody can make such a token. Use --oauth verify, or say with \
+                 --developmentAccount that this server has no secrets"
+            ),
+            Self::Issuer { url } => write!(
+                f,
+                "keys cannot be fetched from {url}: --oauth-issuer takes an https URL (http for \
+                 this machine alone), or give the keys with --oauth-keys"
             ),
             Self::CertificateAlone => f.write_str(
                 "--cert needs --key with the private key's PEM file, or --pwd with the password \

@@ -10,6 +10,7 @@ mod check;
 mod endpoints;
 mod failure;
 mod log;
+mod oauth;
 mod sealed;
 mod serve;
 mod signals;

@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::capped::CappedDisk;
 use crate::endpoints::{Endpoint, Running};
 use crate::failure::Failure;
+use crate::oauth::Tokens;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
 use crate::{certificate, log, sealed};
@@ -39,12 +40,15 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
     let endpoints = [&blob];
     let (source, accounts) = Source::open(args, &endpoints)?;
+    let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
+    let accounts = accounts.trusting(tokens.trust.clone());
     let text = introduction(args, &accounts, &endpoints, tls.is_some());
 
     let core = Core::new(open_store(args)?, core_options(args));
     let background = core.spawn_background();
     let handle = AccountsHandle::new(accounts);
     let following = tokio::spawn(source.follow(handle.clone()));
+    let renewing = tokio::spawn(tokens.follow(handle.clone()));
     let mut running = Running::new(core.clone());
     let options =
         BlobOptions { always_path_style: args.disable_product_style_url, port: blob.port() };
@@ -59,6 +63,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     };
     let served = running.until(stop).await;
     following.abort();
+    renewing.abort();
     background.stop().await;
     drop(core);
     for name in served? {
@@ -120,9 +125,6 @@ fn tell_what_is_not_served(args: &Args) {
     let later = args.later.asked_for();
     if !later.is_empty() {
         warn(&format!("not served yet: {}", later.join(", ")));
-    }
-    if args.compatible.oauth.is_some() {
-        warn("--oauth has no effect yet: bearer tokens are refused");
     }
     if env::var_os("AZURITE_DB").is_some() {
         warn("AZURITE_DB has no effect: data is kept in --location");

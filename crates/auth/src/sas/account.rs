@@ -40,7 +40,7 @@ impl AccountSas {
         let origin = Origin::read(token, layout)?;
         let presented = token.require(Field::Sig)?;
         let mut texts = vec![layout.account_string(token, account.name())];
-        if !mac::verify(account, &texts, presented) {
+        if !mac::verify(account.keys(), &texts, presented) {
             return Err(Failure::SasMismatch { string_to_sign: texts.swap_remove(0) }.into());
         }
         window.check(now)?;

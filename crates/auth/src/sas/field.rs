@@ -26,7 +26,8 @@ fields! {
     Sv "sv", Sr "sr", Ss "ss", Srt "srt", Sp "sp", St "st", Se "se", Si "si", Sip "sip",
     Spr "spr", Ses "ses", Sdd "sdd", Rscc "rscc", Rscd "rscd", Rsce "rsce", Rscl "rscl",
     Rsct "rsct", Sig "sig", Skoid "skoid", Snapshot "snapshot", VersionId "versionid",
-    Tn "tn", Spk "spk", Srk "srk", Epk "epk", Erk "erk",
+    Sktid "sktid", Skt "skt", Ske "ske", Sks "sks", Skv "skv", Saoid "saoid", Suoid "suoid",
+    Scid "scid", Skdutid "skdutid", Sduoid "sduoid", Srh "srh", Srq "srq", Tn "tn", Spk "spk", Srk "srk", Epk "epk", Erk "erk",
 }
 
 /// Any of these makes a request a SAS request, so that a damaged token is never taken for no token.

@@ -2,6 +2,7 @@
 //!
 //! Must never be bypassed: a parameter counts only if the layout of the token's `sv` has it.
 
+use super::delegated::Demands;
 use super::field::{Field, Token};
 use crate::service::Service;
 use zaffre_base::{AccountName, ApiVersion};
@@ -14,6 +15,9 @@ pub(crate) struct Layout(&'static str);
 const RESOURCE: &str = "<resource>";
 /// The line of the snapshot or version the token is for.
 const MOMENT: &str = "<moment>";
+/// The headers and parameters the request must carry.
+const HEADERS: &str = "<headers>";
+const PARAMETERS: &str = "<parameters>";
 
 /// Blob SAS, newest first. The oldest has no `sv`.
 const BLOB: [(Option<ApiVersion>, Layout); 6] = [
@@ -58,6 +62,51 @@ const FILE: [(Option<ApiVersion>, Layout); 2] = [
     (None, Layout("sp st se <resource> si sv rscc rscd rsce rscl rsct")),
 ];
 
+/// User delegation SAS of blobs, newest first.
+const DELEGATED_BLOB: [(Option<ApiVersion>, Layout); 5] = [
+    (
+        Some(ApiVersion::new(2026, 4, 6)),
+        Layout(
+            "sp st se <resource> skoid sktid skt ske sks skv saoid suoid scid skdutid sduoid sip \
+             spr sv sr <moment> ses <headers> <parameters> rscc rscd rsce rscl rsct",
+        ),
+    ),
+    (
+        Some(ApiVersion::new(2025, 7, 5)),
+        Layout(
+            "sp st se <resource> skoid sktid skt ske sks skv saoid suoid scid skdutid sduoid sip \
+             spr sv sr <moment> ses rscc rscd rsce rscl rsct",
+        ),
+    ),
+    (
+        Some(ApiVersion::new(2020, 12, 6)),
+        Layout(
+            "sp st se <resource> skoid sktid skt ske sks skv saoid suoid scid sip spr sv sr \
+             <moment> ses rscc rscd rsce rscl rsct",
+        ),
+    ),
+    (
+        Some(ApiVersion::new(2020, 2, 10)),
+        Layout(
+            "sp st se <resource> skoid sktid skt ske sks skv saoid suoid scid sip spr sv sr \
+             <moment> rscc rscd rsce rscl rsct",
+        ),
+    ),
+    (
+        Some(ApiVersion::new(2018, 11, 9)),
+        Layout(
+            "sp st se <resource> skoid sktid skt ske sks skv sip spr sv sr <moment> rscc rscd \
+             rsce rscl rsct",
+        ),
+    ),
+];
+
+/// User delegation SAS of queues.
+const DELEGATED_QUEUE: [(Option<ApiVersion>, Layout); 1] = [(
+    Some(ApiVersion::new(2025, 7, 5)),
+    Layout("sp st se <resource> skoid sktid skt ske sks skv skdutid sduoid sip spr sv"),
+)];
+
 /// Account SAS, newest first; the account's name comes before.
 const ACCOUNT: [(Option<ApiVersion>, Layout); 2] = [
     (Some(ApiVersion::new(2020, 12, 6)), Layout("sp ss srt st se sip spr sv ses")),
@@ -78,6 +127,16 @@ impl Layout {
         }
     }
 
+    /// The lines of a user delegation SAS; `None` where there is none.
+    pub(crate) fn delegated(service: Service, sv: Option<ApiVersion>) -> Option<Self> {
+        let layout = match service {
+            Service::Blob => Self::newest(&DELEGATED_BLOB, sv),
+            Service::Queue => Self::newest(&DELEGATED_QUEUE, sv),
+            Service::Table | Service::File => Self(""),
+        };
+        (!layout.0.is_empty()).then_some(layout)
+    }
+
     /// The lines of an account SAS after the account's name.
     pub(crate) fn account(sv: ApiVersion) -> Self {
         Self::newest(&ACCOUNT, Some(sv))
@@ -90,15 +149,32 @@ impl Layout {
 
     /// The parameter's value if this layout signs it.
     pub(crate) fn signed(self, token: &Token, field: Field) -> Option<&str> {
-        let covered = self.0.split(' ').any(|name| name == field.name());
-        token.get(field).filter(|_| covered)
+        token.get(field).filter(|_| self.covers(field))
+    }
+
+    /// Whether this layout signs the parameter.
+    pub(crate) fn covers(self, field: Field) -> bool {
+        let name = match field {
+            Field::Srh => HEADERS,
+            Field::Srq => PARAMETERS,
+            field => field.name(),
+        };
+        self.0.split(' ').any(|line| line == name)
     }
 
     /// The string-to-sign of a service SAS: lines with a newline between them.
-    pub(crate) fn service_string(self, token: &Token, resource: &str, moment: &str) -> String {
+    pub(crate) fn service_string(
+        self,
+        token: &Token,
+        resource: &str,
+        moment: &str,
+        demands: &Demands,
+    ) -> String {
         let value = |name| match name {
             RESOURCE => resource,
             MOMENT => moment,
+            HEADERS => &demands.headers,
+            PARAMETERS => &demands.parameters,
             name => token.named(name),
         };
         self.0.split(' ').map(value).collect::<Vec<_>>().join("\n")

@@ -3,6 +3,7 @@
 //! Must never act on a parameter that the token's signature does not cover.
 
 pub(crate) mod account;
+pub(crate) mod delegated;
 pub(crate) mod field;
 pub(crate) mod layout;
 pub(crate) mod limits;

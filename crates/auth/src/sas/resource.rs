@@ -2,6 +2,7 @@
 //!
 //! Must never take a name from the URL without signing it: the signature is what binds the two.
 
+use super::delegated::Demands;
 use super::field::{Field, Token, malformed};
 use super::layout::{self, Layout};
 use crate::action::Scope;
@@ -64,12 +65,13 @@ impl SignedResource {
         &self,
         token: &Token,
         facts: &RequestFacts<'_>,
-        version: Option<ApiVersion>,
+        (version, layout): (Option<ApiVersion>, Layout),
+        demands: &Demands,
     ) -> Vec<String> {
         let (service, account) = (facts.service, facts.account);
         let text = |path: Option<&str>, moment: &str| {
             let resource = layout::resource(service, version, account, &self.container, path);
-            Layout::service(service, version).service_string(token, &resource, moment)
+            layout.service_string(token, &resource, moment, demands)
         };
         match &self.within {
             Within::Container | Within::Entities(_) => vec![text(None, "")],

@@ -3,6 +3,7 @@
 //! Must never let a token reach beyond the resource it was signed for; a policy it names is only
 //! known later, so its time and permission are checked by `resolve`.
 
+use super::delegated::{Delegation, Demands};
 use super::field::{Field, Token, malformed};
 use super::layout::Layout;
 use super::limits::{Origin, Window, time};
@@ -10,6 +11,7 @@ use super::resource::SignedResource;
 use super::{ResponseOverrides, V2015_04_05};
 use crate::accounts::Account;
 use crate::action::Scope;
+use crate::bearer::Identity;
 use crate::error::{AuthError, Failure};
 use crate::key_range::KeyRange;
 use crate::mac;
@@ -29,6 +31,7 @@ pub(crate) struct ServiceSas {
     pub(crate) policy: Option<String>,
     origin: Origin,
     pub(crate) overrides: ResponseOverrides,
+    delegated: bool,
 }
 
 impl ServiceSas {
@@ -37,10 +40,15 @@ impl ServiceSas {
         token: &Token,
         facts: &RequestFacts<'_>,
         account: &Account,
+        bearer: Option<&Identity>,
         now: Timestamp,
     ) -> Result<Self, AuthError> {
         let version = version(token, facts.service)?;
-        let layout = Layout::service(facts.service, version);
+        let layout = layout(token, facts.service, version)?;
+        let delegation = match token.get(Field::Skoid) {
+            Some(_) => Some(Delegation::read(token, layout, facts)?),
+            None => None,
+        };
         let resource = SignedResource::read(token, facts, version)?;
         let sas = Self {
             version,
@@ -51,15 +59,24 @@ impl ServiceSas {
             origin: Origin::read(token, layout)?,
             overrides: read_overrides(token, layout),
             resource,
+            delegated: delegation.is_some(),
         };
         if sas.policy.is_none() {
             token.require(Field::Se)?;
             token.require(Field::Sp)?;
         }
         let presented = token.require(Field::Sig)?;
-        let mut texts = sas.resource.strings_to_sign(token, facts, version);
-        if !mac::verify(account, &texts, presented) {
+        let demands = Demands::read(token, layout, facts)?;
+        let mut texts = sas.resource.strings_to_sign(token, facts, (version, layout), &demands);
+        let good = match &delegation {
+            Some(delegation) => mac::verify(delegation.keys(account).iter(), &texts, presented),
+            None => mac::verify(account.keys(), &texts, presented),
+        };
+        if !good {
             return Err(Failure::SasMismatch { string_to_sign: texts.swap_remove(0) }.into());
+        }
+        if let Some(delegation) = delegation {
+            delegation.check(bearer, now)?;
         }
         if sas.policy.is_none() {
             sas.resolve(None, facts, now)?;
@@ -108,6 +125,11 @@ impl ServiceSas {
         self.resource.keys()
     }
 
+    /// Whether a user delegation key signed it.
+    pub(crate) fn is_delegated(&self) -> bool {
+        self.delegated
+    }
+
     /// Old tokens that lack a permission see nothing rather than a refusal.
     pub(crate) fn hides_refusals(&self) -> bool {
         self.version < Some(V2015_04_05)
@@ -119,6 +141,18 @@ fn exactly_once<T>(token: Option<T>, policy: Option<T>) -> Result<Option<T>, Aut
         (Some(_), Some(_)) => Err(Failure::PolicyOverlap.into()),
         (token, policy) => Ok(token.or(policy)),
     }
+}
+
+/// What a token of that version signs.
+pub(crate) fn layout(
+    token: &Token,
+    service: Service,
+    version: Option<ApiVersion>,
+) -> Result<Layout, AuthError> {
+    if token.get(Field::Skoid).is_none() {
+        return Ok(Layout::service(service, version));
+    }
+    Layout::delegated(service, version).ok_or(malformed(Field::Skoid))
 }
 
 /// `sv`; absent in the oldest tokens of blobs.

@@ -280,7 +280,7 @@ fn missing_and_garbled_fields() {
         ("/cont/x", "ss=b&srt=o&sr=b&sv=2026-04-06&se=2030-01-01&sp=r&sig=A", bad("sr")),
         ("/cont/x", "ss=b&srt=o&sv=2026-04-06&se=2030-01-01&sig=AAAA", missing("sp")),
         ("/cont/x", "ss=b&srt=o&sv=2026-04-06&se=2030-01-01&sp=r", missing("sig")),
-        ("/cont/x", "sr=b&sv=2026-04-06&skoid=1&sig=AAAA", Failure::UserDelegation.into()),
+        ("/cont/x", "sr=b&sv=2026-04-06&skoid=1&sig=AAAA", missing("skv")),
         ("/cont/x", "sr=b&sv=2026-04-06&sp=r%0Aw&sig=AAAA", bad("sp")),
     ] {
         assert_eq!(

@@ -1,9 +1,10 @@
 //! Requests and operations for the tests, built as a protocol would build them.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use zaffre_auth::{
     Account, Accounts, Action, AuthError, Authorized, Claim, ContainerAccess, Extras, Guarded,
-    RequestFacts, ResponseOverrides, Scope, Service, authenticate, authorize, sign,
+    RequestFacts, ResponseOverrides, Scope, Service, TokenTrust, authenticate, authorize, sign,
 };
 use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 
@@ -138,6 +139,12 @@ impl Request {
 
     pub(crate) fn authenticate(&self) -> Result<Claim, AuthError> {
         self.authenticate_at(now())
+    }
+
+    /// Who a server that trusts these tokens says it is.
+    pub(crate) fn authenticate_trusting(&self, trust: &TokenTrust) -> Result<Claim, AuthError> {
+        let accounts = accounts().trusting(Some(Arc::new(trust.clone())));
+        self.with_facts(|f| authenticate(f, &accounts, now(), now()))
     }
 
     pub(crate) fn authenticate_at(&self, at: Timestamp) -> Result<Claim, AuthError> {

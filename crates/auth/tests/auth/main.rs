@@ -1,6 +1,8 @@
 //! Signatures of real SDKs, and everything that must not get in.
 
 mod attacks;
+mod bearer;
+mod delegation;
 mod fixture;
 mod known_answers;
 mod matrix;

@@ -48,6 +48,7 @@ impl Dispatch<'_> {
             B::SetServiceProperties(op) => self.set_service_properties(op, body).await,
             B::GetServiceStats(op) => self.get_service_stats(op),
             B::Batch(op) => self.batch(op, body).await,
+            B::GetUserDelegationKey => self.get_user_delegation_key(body).await,
             B::ListContainers(listing) => self.list_containers(listing).await,
             B::CreateContainer(op) => self.create_container(op).await,
             B::GetContainerProperties(op) => self.get_container_properties(op).await,

@@ -3,9 +3,11 @@
 use super::{Dispatch, done};
 use crate::batch::{Batch, Sender};
 use hyper::StatusCode;
+use zaffre_auth::{GetUserDelegationKey, Service};
 use zaffre_core::service_properties::{
     self as service, GetServiceProperties, GetServiceStats, SetServiceProperties,
 };
+use zaffre_http::delegation::{self, KeyInfo};
 use zaffre_http::{ApiError, BodyStream, Reply, multipart, service_properties, xml};
 
 impl Dispatch<'_> {
@@ -32,6 +34,22 @@ impl Dispatch<'_> {
         let op = self.caller.permit(op)?;
         done(service::set_service_properties(self.core, op).await)?;
         Ok(Reply::new(StatusCode::ACCEPTED, version))
+    }
+
+    pub(super) async fn get_user_delegation_key(self, body: BodyStream) -> Result<Reply, ApiError> {
+        let document = xml::collect(body, self.asked.fields.content_length()).await?;
+        let info = KeyInfo::parse(&document, self.core.store().clock.now())?;
+        let version = self.asked.version;
+        let op = GetUserDelegationKey {
+            account: self.asked.account.clone(),
+            service: Service::Blob,
+            start: info.start,
+            expiry: info.expiry,
+            version,
+            delegated_tenant: info.delegated_tenant,
+        };
+        let key = self.caller.issue(op)?;
+        Ok(delegation::reply(&key, version))
     }
 
     pub(super) fn get_service_stats(self, op: GetServiceStats) -> Result<Reply, ApiError> {

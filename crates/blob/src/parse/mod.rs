@@ -47,6 +47,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         // Answered before anything is parsed; it has no operation.
         Kind::Preflight => return Err(codes::CORS_PREFLIGHT_FAILURE.into()),
         Kind::Unserved(unserved) => B::Unserved(unserved),
+        Kind::GetUserDelegationKey => B::GetUserDelegationKey,
         Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),
         Kind::GetServiceProperties => B::GetServiceProperties(service::get(at.account)),
         Kind::SetServiceProperties => B::SetServiceProperties(service::set(at.account)),

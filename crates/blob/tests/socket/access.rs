@@ -111,7 +111,7 @@ async fn credentials() {
     assert_eq!(wrong.send().await.status, 403);
     let unknown = server.ask("GET /abc/b").of_account("nobody").unsigned().send().await;
     assert_eq!(unknown.outcome(), "404 ResourceNotFound");
-    server.accounts.replace(Accounts::parse_env("other:a2V5").expect("an account"));
+    server.accounts.change(|_| Accounts::parse_env("other:a2V5").expect("an account"));
     let gone = server.ask("GET /abc/b").send().await;
     assert_eq!(gone.outcome(), "404 ResourceNotFound");
     let back = server.accounts.current();
