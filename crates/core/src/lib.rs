@@ -4,6 +4,7 @@
 
 pub mod background;
 pub mod blob;
+mod detached;
 mod directory;
 mod error;
 mod records;

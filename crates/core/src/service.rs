@@ -6,9 +6,9 @@ use crate::Error;
 use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
+pub(crate) use crate::detached::detached;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use zaffre_base::{ContentId, Timestamp};
@@ -150,21 +150,6 @@ impl Core {
         if left == LeftOver::Work {
             self.pending().mark(site);
         }
-    }
-}
-
-/// Runs `work` as its own task and waits for it; dropping the wait does not stop the work.
-pub(crate) async fn detached<T, F>(work: F) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    match tokio::spawn(work).await {
-        Ok(result) => result,
-        Err(stopped) => match stopped.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(Error::Store(StoreError::Closed)),
-        },
     }
 }
 

@@ -6,7 +6,7 @@ use super::embedded::{Shared, Turn};
 use super::layers::Layers;
 use super::tree::{Checkpoint, Tree, TreeView};
 use crate::error::StoreError;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a failed checkpoint waits before it is tried again.
@@ -63,9 +63,23 @@ impl Shared {
         turn.broken = broken;
         turn.failed = if failure.is_some() { turn.tries } else { turn.failed };
         turn.failure = failure;
-        self.turned.notify_all();
-        if broken || turn.failure.is_some() {
+        if self.poison.is_set() {
+            self.wait_for_the_end(turn);
+        } else if broken || turn.failure.is_some() {
+            self.turned.notify_all();
             drop(self.turned.wait_timeout(turn, RETRY));
+        } else {
+            self.turned.notify_all();
+        }
+    }
+
+    /// After a failed sync no try can succeed any more; nobody may wait for one.
+    fn wait_for_the_end(&self, mut turn: MutexGuard<'_, Turn>) {
+        turn.failed = u64::MAX;
+        turn.failure.get_or_insert(StoreError::Poisoned);
+        self.turned.notify_all();
+        while !turn.closing {
+            turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -80,7 +94,7 @@ pub(super) fn checkpoint_loop(shared: &Shared, mut tree: Tree) {
                 match tree.write(frozen.as_deref(), checkpoint) {
                     Ok(view) => shared.checkpointed(view),
                     Err(error) => {
-                        tracing::error!(%error, "a checkpoint failed; it is tried again");
+                        tracing::error!(%error, "a checkpoint failed; it is tried again, unless a sync failed");
                         shared.recover(&mut tree, Some(error));
                     }
                 }

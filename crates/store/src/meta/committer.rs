@@ -11,6 +11,7 @@ use super::memtable::Memtable;
 use super::tree::Checkpoint;
 use super::tx::Overlay;
 use crate::error::StoreError;
+use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -101,7 +102,7 @@ impl Committer {
                 last = stamp;
                 bytes += writes
                     .iter()
-                    .map(|(k, v)| k.len() + v.as_ref().map_or(0, Vec::len))
+                    .map(|(k, v)| k.len() + v.as_ref().map_or(0, Bytes::len))
                     .sum::<usize>();
                 self.journal.push(stamp, &writes)?;
                 layers.active.insert(stamp, writes);

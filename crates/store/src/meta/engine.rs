@@ -7,6 +7,7 @@ use super::placement::Placement;
 use super::tx::{Abort, TransactError, Tx, View};
 use super::{Row, limits};
 use crate::error::StoreError;
+use bytes::Bytes;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,7 +150,7 @@ impl Snapshot {
     }
 
     /// The value under `key`.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         if key.len() > limits::KEY_BYTES {
             return Err(StoreError::Limit("key longer than 2,560 bytes"));
         }

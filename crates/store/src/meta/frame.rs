@@ -19,6 +19,7 @@
 
 use super::tx::Overlay;
 use crate::error::StoreError;
+use bytes::Bytes;
 use zaffre_base::Stamp;
 use zaffre_base::checksum::crc32c_of;
 
@@ -168,7 +169,7 @@ pub(crate) fn commits(mut payload: &[u8]) -> Option<Vec<(Stamp, Overlay)>> {
             let key = split(&mut payload, usize::from(key))?;
             let value = match value {
                 DELETION => None,
-                length => Some(split(&mut payload, usize::try_from(length).ok()?)?),
+                length => Some(Bytes::from(split(&mut payload, usize::try_from(length).ok()?)?)),
             };
             writes.insert(key, value);
         }
@@ -197,7 +198,7 @@ mod tests {
 
     fn sample() -> (Vec<u8>, Overlay) {
         let writes: Overlay =
-            [(b"k1".to_vec(), Some(b"value".to_vec())), (b"k2".to_vec(), None)].into();
+            [(b"k1".to_vec(), Some(Bytes::from_static(b"value"))), (b"k2".to_vec(), None)].into();
         let mut buffer = Vec::new();
         begin(&mut buffer);
         push_commit(&mut buffer, Stamp(5), &writes).expect("small");

@@ -7,6 +7,7 @@ use super::memtable::{Memtable, merge};
 use super::tree::TreeView;
 use super::tx::View;
 use crate::error::StoreError;
+use bytes::Bytes;
 use std::sync::Arc;
 use zaffre_base::Stamp;
 
@@ -29,7 +30,7 @@ pub(crate) struct LayersAt {
 }
 
 impl View for LayersAt {
-    fn get(&self, full_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, full_key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let frozen = self.layers.frozen.as_ref();
         let in_memory = self
             .layers
@@ -37,7 +38,7 @@ impl View for LayersAt {
             .get(full_key, self.stamp)
             .or_else(|| frozen.and_then(|frozen| frozen.get(full_key, self.stamp)));
         match in_memory {
-            Some(value) => Ok(value.map(Vec::from)),
+            Some(value) => Ok(value),
             None => self.layers.tree.get(full_key),
         }
     }

@@ -58,7 +58,7 @@ impl Memtable {
         let mut added = 0;
         for (key, value) in writes {
             added += cost(&key, value.as_deref());
-            map.entry(key.into_boxed_slice()).or_default().push((stamp, value.map(Bytes::from)));
+            map.entry(key.into_boxed_slice()).or_default().push((stamp, value));
         }
         self.bytes.fetch_add(added, Ordering::Relaxed);
     }
@@ -136,7 +136,7 @@ mod tests {
 
     fn writes(rows: &[(&str, Option<&str>)]) -> Overlay {
         let bytes = |text: &str| text.as_bytes().to_vec();
-        rows.iter().map(|(key, value)| (bytes(key), value.map(bytes))).collect()
+        rows.iter().map(|(key, value)| (bytes(key), value.map(|v| bytes(v).into()))).collect()
     }
 
     #[test]

@@ -18,12 +18,11 @@ pub struct Row {
 /// Bytes a seal adds to a value.
 pub(crate) const SEAL_BYTES: usize = 4;
 
-/// The value as it is stored: followed by its checksum.
-pub(crate) fn seal(full_key: &[u8], value: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(value.len() + SEAL_BYTES);
+/// Makes `stored` the value as it is stored: followed by its checksum.
+pub(crate) fn seal_into(stored: &mut Vec<u8>, full_key: &[u8], value: &[u8]) {
+    stored.clear();
     stored.extend_from_slice(value);
     stored.extend_from_slice(&crc32c_of([full_key, value]).to_le_bytes());
-    stored
 }
 
 /// The value of a stored row, or the news that it is damaged.
@@ -52,7 +51,8 @@ mod tests {
     #[test]
     fn every_flipped_bit_of_key_or_value_is_seen() {
         let (key, value) = (b"key".to_vec(), b"some value".to_vec());
-        let stored = seal(&key, &value);
+        let mut stored = b"what was there before".to_vec();
+        seal_into(&mut stored, &key, &value);
         assert_eq!(unseal(&key, &stored).ok(), Some(&value[..]));
         for bit in 0..stored.len() * 8 {
             let mut bad = stored.clone();

@@ -1,9 +1,11 @@
-//! Rows of one state of the tree that were read lately, verified and ready to be copied.
+//! Rows of one state of the tree that were read lately, verified and ready to be shared, and keys
+//! that were seen to have none.
 //!
 //! Must never outlive its state: a state does not change, so what was read from it stays true.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use bytes::Bytes;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zaffre_base::checksum::crc32c;
 
 /// Memory for all rows together.
@@ -13,33 +15,70 @@ const LONGEST: usize = 16 * 1024;
 /// Parts with a lock of their own, so that readers seldom meet.
 const SHARDS: usize = 16;
 /// What a row costs beside its key and value.
-const OVERHEAD: usize = 96;
+const OVERHEAD: usize = 160;
 
 /// The cache.
 #[derive(Debug, Default)]
 pub(crate) struct RowCache([Mutex<Shard>; SHARDS]);
 
-type Rows = HashMap<Box<[u8]>, Box<[u8]>>;
+#[derive(Debug)]
+struct Kept {
+    /// `None`: there is no such row. Every write looks for some that are not there.
+    value: Option<Bytes>,
+    /// Asked for since it was last passed over.
+    used: bool,
+}
 
-/// What was read since the last turn, and before it. What is asked for again moves to the young
-/// ones; the rest is gone two turns later.
+/// Rows in a ring: whoever comes first goes first, but what was asked for meanwhile goes round once
+/// more. A hit moves nothing.
 #[derive(Debug, Default)]
 struct Shard {
-    young: Rows,
-    old: Rows,
-    young_bytes: usize,
+    rows: HashMap<Arc<[u8]>, Kept>,
+    ring: VecDeque<Arc<[u8]>>,
+    bytes: usize,
+}
+
+fn cost(key: &[u8], value: Option<&Bytes>) -> usize {
+    key.len() + value.map_or(0, Bytes::len) + OVERHEAD
 }
 
 impl Shard {
-    fn put(&mut self, key: Box<[u8]>, value: Box<[u8]>) {
-        let cost = key.len() + value.len() + OVERHEAD;
-        if self.young_bytes + cost > BYTES / SHARDS / 2 {
-            self.old = std::mem::take(&mut self.young);
-            self.young_bytes = 0;
+    fn get(&mut self, key: &[u8]) -> Option<Option<Bytes>> {
+        let kept = self.rows.get_mut(key)?;
+        kept.used = true;
+        Some(kept.value.clone())
+    }
+
+    fn put(&mut self, key: &[u8], value: Option<Bytes>) {
+        // Two readers may have missed it at once; what they read is the same.
+        if self.rows.contains_key(key) {
+            return;
         }
-        if self.young.insert(key, value).is_none() {
-            self.young_bytes += cost;
+        let cost = cost(key, value.as_ref());
+        while self.bytes + cost > BYTES / SHARDS && self.drop_one() {}
+        let key: Arc<[u8]> = key.into();
+        self.ring.push_back(Arc::clone(&key));
+        self.rows.insert(key, Kept { value, used: false });
+        self.bytes += cost;
+    }
+
+    /// Drops the next row that nobody asked for; false if there is none.
+    fn drop_one(&mut self) -> bool {
+        while let Some(key) = self.ring.pop_front() {
+            match self.rows.get_mut(&key) {
+                Some(kept) if kept.used => {
+                    kept.used = false;
+                    self.ring.push_back(key);
+                }
+                Some(kept) => {
+                    self.bytes -= cost(&key, kept.value.as_ref());
+                    self.rows.remove(&key);
+                    return true;
+                }
+                None => {}
+            }
         }
+        false
     }
 }
 
@@ -49,22 +88,15 @@ impl RowCache {
         self.0[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The row's value if it was read lately.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let mut shard = self.shard(key);
-        if let Some(value) = shard.young.get(key) {
-            return Some(value.to_vec());
-        }
-        let (key, value) = shard.old.remove_entry(key)?;
-        let copy = value.to_vec();
-        shard.put(key, value);
-        Some(copy)
+    /// What was read under the key lately; the outer `None` = it was not read.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<Bytes>> {
+        self.shard(key).get(key)
     }
 
-    /// Keeps a row for the next reader.
-    pub(crate) fn put(&self, key: &[u8], value: &[u8]) {
-        if value.len() <= LONGEST {
-            self.shard(key).put(key.into(), value.into());
+    /// Keeps what was read for the next reader.
+    pub(crate) fn put(&self, key: &[u8], value: Option<Bytes>) {
+        if value.as_ref().map_or(0, Bytes::len) <= LONGEST {
+            self.shard(key).put(key, value);
         }
     }
 }
@@ -76,18 +108,30 @@ mod tests {
     #[test]
     fn it_returns_what_was_put_and_stays_small() {
         let cache = RowCache::default();
-        cache.put(b"often", b"x");
+        cache.put(b"often", None);
         for number in 0..20_000_u32 {
             let key = number.to_be_bytes();
-            cache.put(&key, &[number.to_le_bytes()[0]; 4096]);
-            assert_eq!(cache.get(&key), Some(vec![number.to_le_bytes()[0]; 4096]));
+            let value = Some(Bytes::from(vec![number.to_le_bytes()[0]; 4096]));
+            cache.put(&key, value.clone());
+            // Two readers missed it at once.
+            cache.put(&key, value.clone());
+            if number % 16 == 0 {
+                assert_eq!(cache.get(&key), Some(value));
+            }
             // Asked for all the time, so it stays.
-            assert_eq!(cache.get(b"often").as_deref(), Some(&b"x"[..]));
+            assert_eq!(cache.get(b"often"), Some(None));
         }
-        let rows = |shard: &Shard| shard.young.len() + shard.old.len();
-        let held: usize = cache.0.iter().map(|s| rows(&s.lock().expect("no panic"))).sum();
-        assert!((1_500..=BYTES / 4096).contains(&held), "{held}");
-        cache.put(b"long", &vec![0; LONGEST + 1]);
+        let mut held = 0;
+        for shard in &cache.0 {
+            let shard = shard.lock().expect("no panic");
+            let sum: usize =
+                shard.rows.iter().map(|(key, kept)| cost(key, kept.value.as_ref())).sum();
+            assert_eq!((sum, shard.rows.len()), (shard.bytes, shard.ring.len()));
+            assert!(sum <= BYTES / SHARDS, "{sum}");
+            held += shard.rows.len();
+        }
+        assert!((3_500..=BYTES / 4096).contains(&held), "{held}");
+        cache.put(b"long", Some(vec![0; LONGEST + 1].into()));
         assert_eq!(cache.get(b"long"), None);
         assert_eq!(cache.get(b"never"), None);
     }

@@ -8,12 +8,13 @@ use super::tx::{Overlay, Tx, View};
 use super::{Row, limits};
 use crate::clock::Clock;
 use crate::error::StoreError;
+use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zaffre_base::Stamp;
 
-type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
+type Rows = BTreeMap<Vec<u8>, Bytes>;
 
 /// What `Strict` does to its callers. Chances are one in so many; 0 = never.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +176,7 @@ impl StrictSnapshot {
 }
 
 impl View for StrictSnapshot {
-    fn get(&self, full_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, full_key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         self.check_age()?;
         Ok(self.rows.get(full_key).cloned())
     }
@@ -183,7 +184,7 @@ impl View for StrictSnapshot {
     fn scan(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
         self.check_age()?;
         let range = self.rows.range(start.to_vec()..end.to_vec()).take(limit);
-        Ok(range.map(|(key, value)| Row { key: key.clone(), value: value.clone() }).collect())
+        Ok(range.map(|(key, value)| Row { key: key.clone(), value: value.to_vec() }).collect())
     }
 }
 

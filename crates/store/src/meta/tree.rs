@@ -5,11 +5,12 @@
 use super::Row;
 use super::memtable::Memtable;
 use super::redb_backend::RedbBackend;
-use super::row::{seal, unseal};
+use super::row::{seal_into, unseal};
 use super::row_cache::RowCache;
 use crate::disk::File;
 use crate::error::StoreError;
 use crate::poison::Poison;
+use bytes::Bytes;
 use redb::{Database, ReadOnlyTable, ReadableDatabase, Table, TableDefinition, WriteTransaction};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -148,7 +149,8 @@ fn write_rows(
     {
         let mut table = tx.open_table(ROWS).map_err(|e| redb_error(doing, e.into()))?;
         if let Some(rows) = rows {
-            rows.for_each_newest(|key, value| put(&mut table, key, value))?;
+            let mut sealed = Vec::new();
+            rows.for_each_newest(|key, value| put(&mut table, key, value, &mut sealed))?;
         }
     }
     write_checkpoint(&tx, checkpoint)?;
@@ -159,9 +161,13 @@ fn put(
     table: &mut Table<'_, &'static [u8], &'static [u8]>,
     key: &[u8],
     value: Option<&[u8]>,
+    sealed: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
     let done = match value {
-        Some(value) => table.insert(key, &seal(key, value)[..]).map(drop),
+        Some(value) => {
+            seal_into(sealed, key, value);
+            table.insert(key, &sealed[..]).map(drop)
+        }
         None => table.remove(key).map(drop),
     };
     done.map_err(|e| redb_error("writing a row", e.into()))
@@ -171,7 +177,7 @@ fn write_checkpoint(tx: &WriteTransaction, checkpoint: Checkpoint) -> Result<(),
     let mut table = tx.open_table(SYSTEM).map_err(|e| redb_error("a checkpoint", e.into()))?;
     let mut value = checkpoint.generation.to_le_bytes().to_vec();
     value.extend_from_slice(&checkpoint.stamp.0.to_le_bytes());
-    put(&mut table, CHECKPOINT, Some(&value))
+    put(&mut table, CHECKPOINT, Some(&value), &mut Vec::new())
 }
 
 fn read_checkpoint(database: &Database) -> Result<Option<Checkpoint>, StoreError> {
@@ -205,18 +211,18 @@ pub(crate) struct TreeView {
 }
 
 impl TreeView {
-    pub(crate) fn get(&self, full_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        if let Some(value) = self.lately.get(full_key) {
-            return Ok(Some(value));
+    pub(crate) fn get(&self, full_key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if let Some(lately) = self.lately.get(full_key) {
+            return Ok(lately);
         }
         let read = self.noting(guarded(|| {
             let found =
                 self.table.get(full_key).map_err(|e| redb_error("reading a row", e.into()))?;
-            found.map(|guard| unseal(full_key, guard.value()).map(<[u8]>::to_vec)).transpose()
+            found
+                .map(|guard| unseal(full_key, guard.value()).map(Bytes::copy_from_slice))
+                .transpose()
         }))?;
-        if let Some(value) = &read {
-            self.lately.put(full_key, value);
-        }
+        self.lately.put(full_key, read.clone());
         Ok(read)
     }
 

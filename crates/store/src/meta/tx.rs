@@ -5,13 +5,14 @@
 use super::placement::Placement;
 use super::{Row, limits};
 use crate::error::StoreError;
+use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use zaffre_base::Stamp;
 
 /// What a body reads from: an engine's current state or a snapshot. Keys are full keys.
 pub(crate) trait View {
-    fn get(&self, full_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+    fn get(&self, full_key: &[u8]) -> Result<Option<Bytes>, StoreError>;
     /// Rows with `start <= key < end`, in order, at most `limit`; keys are full keys.
     fn scan(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Row>, StoreError>;
 }
@@ -57,7 +58,7 @@ impl<E> From<StoreError> for TransactError<E> {
 }
 
 /// A body's writes by full key; `None` deletes.
-pub(crate) type Overlay = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+pub(crate) type Overlay = BTreeMap<Vec<u8>, Option<Bytes>>;
 
 /// One run of a transaction's body.
 pub struct Tx<'a> {
@@ -85,7 +86,7 @@ impl<'a> Tx<'a> {
     }
 
     /// The value under `key`, own writes included.
-    pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, Interrupt> {
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, Interrupt> {
         self.count_reads(1)?;
         let full = self.full_key(key)?;
         match self.overlay.get(&full) {
@@ -114,12 +115,15 @@ impl<'a> Tx<'a> {
         let range = (Bound::Included(from.clone()), Bound::Excluded(to.clone()));
         let hidden = self.overlay.range(range.clone()).count();
         let stored = self.view.scan(&from, &to, limit.saturating_add(hidden))?;
-        let mut merged: Overlay = stored.into_iter().map(|r| (r.key, Some(r.value))).collect();
+        let mut merged: Overlay =
+            stored.into_iter().map(|r| (r.key, Some(r.value.into()))).collect();
         merged.extend(self.overlay.range(range).map(|(k, v)| (k.clone(), v.clone())));
         let prefix = self.at.prefix_len();
         let rows: Vec<Row> = merged
             .into_iter()
-            .filter_map(|(key, value)| Some(Row { key: key[prefix..].to_vec(), value: value? }))
+            .filter_map(|(key, value)| {
+                Some(Row { key: key[prefix..].to_vec(), value: value?.into() })
+            })
             .take(limit)
             .collect();
         self.count_reads(rows.len())?;
@@ -128,10 +132,16 @@ impl<'a> Tx<'a> {
 
     /// Writes a row.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Interrupt> {
+        self.put_shared(key, Bytes::copy_from_slice(value))
+    }
+
+    /// Writes a row whose value is kept as it is, without a copy however often the body runs. It must
+    /// not be a small part of something large, which would be kept as well.
+    pub fn put_shared(&mut self, key: &[u8], value: Bytes) -> Result<(), Interrupt> {
         if value.len() > limits::VALUE_BYTES {
             return Err(StoreError::Limit("value longer than 64 KiB").into());
         }
-        self.write(key, Some(value.to_vec()))
+        self.write(key, Some(value))
     }
 
     /// Removes a row if it is there.
@@ -139,9 +149,9 @@ impl<'a> Tx<'a> {
         self.write(key, None)
     }
 
-    fn write(&mut self, key: &[u8], value: Option<Vec<u8>>) -> Result<(), Interrupt> {
+    fn write(&mut self, key: &[u8], value: Option<Bytes>) -> Result<(), Interrupt> {
         let full = self.full_key(key)?;
-        self.write_bytes += full.len() + value.as_ref().map_or(0, Vec::len);
+        self.write_bytes += full.len() + value.as_ref().map_or(0, Bytes::len);
         if self.write_bytes > limits::WRITE_BYTES {
             return Err(StoreError::Limit("transaction writes more than 4 MiB").into());
         }

@@ -98,7 +98,7 @@ async fn load(store: &Store, (at, name): Key) -> Result<Option<Bytes>, StoreErro
     let snapshot = store.meta.snapshot(&place(at)).await?;
     let object = snapshot.get(&[b'o', name])?;
     let index = snapshot.get(&[b'i', name])?;
-    let stamps = (object.as_ref().map(|row| row[..8].to_vec()), index);
+    let stamps = (object.as_ref().map(|row| row.slice(..8)), index);
     assert_eq!(stamps.0, stamps.1, "an object without its index, or the other way round");
     let Some(object) = object else {
         assert_eq!(snapshot.get(&[b'x', name])?, None, "runs without an object");

@@ -9,6 +9,7 @@ use crate::blob::replace::LeftOver;
 use crate::blob::site::{Site, alive, writers_pin};
 use crate::service::{detached, fresh_id, surely_nothing_written};
 use crate::{Core, Error};
+use bytes::Bytes;
 use std::sync::Arc;
 use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
@@ -16,7 +17,7 @@ use zaffre_store::pins::ContentPin;
 use zaffre_store::{Abort, Interrupt, StoreError, TransactError, Tx};
 
 /// A row to be written.
-pub(crate) type KeyValue = (Vec<u8>, Vec<u8>);
+pub(crate) type KeyValue = (Vec<u8>, Bytes);
 
 /// The rows that a deciding transaction writes along with the one that names the content.
 #[derive(Clone, Default)]
@@ -32,7 +33,7 @@ impl NewRows {
 
     pub(crate) fn write(&self, tx: &mut Tx<'_>) -> Result<(), Interrupt> {
         for (key, value) in self.rows.iter() {
-            tx.put(key, value)?;
+            tx.put_shared(key, value.clone())?;
         }
         match &self.provisional {
             Some(intent) => tx.delete(intent),
@@ -100,7 +101,7 @@ impl Claim {
                     Intent::Provisional { content }.store(tx, &intent)?;
                 }
                 for (key, value) in &rows {
-                    tx.put(key, value)?;
+                    tx.put_shared(key, value.clone())?;
                 }
                 Ok::<_, Abort<Refusal>>(intent)
             };

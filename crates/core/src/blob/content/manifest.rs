@@ -30,7 +30,7 @@ pub(crate) fn build(
                 .checked_add(block.content.length)
                 .ok_or(StoreError::Limit("a blob longer than 2^64 bytes"))?;
         }
-        rows.push((keys.page(id, number), page.to_bytes()));
+        rows.push((keys.page(id, number), page.to_bytes().into()));
         number += 1;
     }
     let shape = if rows.is_empty() { Shape::Empty } else { Shape::Blocks { pages: number } };

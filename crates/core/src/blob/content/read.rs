@@ -252,7 +252,7 @@ pub(crate) fn inline(
     if from > to || to > row.len() {
         return Err(missing());
     }
-    Ok(Bytes::from(row).slice(from..to))
+    Ok(row.slice(from..to))
 }
 
 async fn stored(

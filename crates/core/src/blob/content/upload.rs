@@ -105,6 +105,7 @@ impl Intake {
         let mut crc = Crc64::default();
         let mut md5 = expected.md5.then(Md5::default);
         let mut length = 0_u64;
+        self.expect(expected.length);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| broken_body(&error))?;
             length = length.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
@@ -119,6 +120,14 @@ impl Intake {
             return Err(Refusal::IncompleteBody.into());
         }
         Ok(Sums { length, md5: md5.map(Md5::finish), crc64: crc.finish() })
+    }
+
+    /// Makes room for a small body at once: it stays in memory as it is until it is in the tree.
+    fn expect(&mut self, length: Option<u64>) {
+        let small = length.and_then(|length| usize::try_from(length).ok());
+        if let Some(small) = small.filter(|length| *length <= self.layout.inline_bytes) {
+            self.buffer.reserve(small);
+        }
     }
 
     async fn take(&mut self, mut chunk: Bytes) -> Result<(), Error> {
@@ -175,7 +184,7 @@ impl Intake {
         for (offset, piece) in self.written.drain(..) {
             if let Some(extent) = piece.extent() {
                 let run = Run { at: 0, length: extent.length, extent, skip: 0 };
-                rows.push((keys.piece(self.claim.content, offset), runs::encode(&[run])));
+                rows.push((keys.piece(self.claim.content, offset), runs::encode(&[run]).into()));
                 unclaimed.push(piece);
             }
         }
@@ -193,7 +202,7 @@ impl Intake {
         if self.offset == 0 && self.buffer.len() <= self.layout.inline_bytes {
             let (shape, rows) = match self.buffer.len() {
                 0 => (Shape::Empty, Vec::new()),
-                _ => (Shape::Inline, vec![(keys.inline(content), self.buffer.to_vec())]),
+                _ => (Shape::Inline, vec![(keys.inline(content), self.buffer.split().freeze())]),
             };
             return Ok(self.received(&sums, shape, rows));
         }
