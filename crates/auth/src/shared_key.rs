@@ -73,11 +73,14 @@ pub(crate) fn verify(
 /// Every signed header may be there once only: with two, we and the client could mean different
 /// ones.
 fn refuse_duplicates(facts: &RequestFacts<'_>) -> Result<(), AuthError> {
-    for (name, _) in facts.headers {
-        let name = name.to_ascii_lowercase();
-        if is_signed(&name) {
-            facts.header(&name)?;
+    let mut rest = facts.headers;
+    while let Some(((name, _), others)) = rest.split_first() {
+        // Nearly no header comes twice, so whether it is signed is looked at last.
+        let again = others.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        if again && is_signed(&name.to_ascii_lowercase()) {
+            return Err(AuthError::DuplicateHeader { name: name.to_ascii_lowercase() });
         }
+        rest = others;
     }
     Ok(())
 }

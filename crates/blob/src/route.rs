@@ -100,15 +100,15 @@ pub fn route(target: &Target, fields: &Fields<'_>) -> Result<Kind, ApiError> {
         Target::Container(_) => Container,
         Target::Blob(..) => Blob,
     };
-    let here = || TABLE.iter().filter(|line| line.0 == level && line.1 == restype);
-    if here().next().is_none() {
-        return Err(ApiError::invalid_query_parameter("restype", &restype, ""));
-    }
-    if !here().any(|line| line.2 == comp) {
-        return Err(ApiError::invalid_query_parameter("comp", &comp, ""));
-    }
-    match here().find(|line| line.2 == comp && line.3 == method) {
+    let here = || TABLE.iter().filter(|line| line.0 == level);
+    match here().find(|line| line.3 == method && line.2 == comp && line.1 == restype) {
         Some(line) => refine(line.4, fields),
+        None if !here().any(|line| line.1 == restype) => {
+            Err(ApiError::invalid_query_parameter("restype", &restype, ""))
+        }
+        None if !here().any(|line| line.1 == restype && line.2 == comp) => {
+            Err(ApiError::invalid_query_parameter("comp", &comp, ""))
+        }
         None => Err(ApiError::unsupported_http_verb()),
     }
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
+use std::fmt::Write;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -81,6 +82,8 @@ pub struct Reply {
 
 /// Room for the headers of most answers, so that the map does not grow on the way.
 const USUAL_HEADERS: usize = 24;
+/// Room for most headers' values.
+const USUAL_VALUE: usize = 64;
 
 impl Reply {
     /// A reply without body.
@@ -92,7 +95,18 @@ impl Reply {
     /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
-        put(&mut self.headers, HeaderName::from_static(name), value.to_string());
+        // Room at once; the header then takes exactly what it needs.
+        let mut text = String::with_capacity(USUAL_VALUE);
+        if write!(text, "{value}").is_ok() {
+            put(&mut self.headers, HeaderName::from_static(name), &text);
+        }
+        self
+    }
+
+    /// Adds a header whose value is always the same.
+    #[must_use]
+    pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
@@ -113,7 +127,7 @@ impl Reply {
             tracing::warn!(name, "metadata name cannot be a header name; not sent");
             return self;
         };
-        put(&mut self.headers, lower, value.to_owned());
+        put(&mut self.headers, lower, value);
         if spelled.bytes().any(|b| b.is_ascii_uppercase()) {
             self.spelling.push(spelled);
         }
@@ -131,8 +145,8 @@ impl Reply {
 
 /// Stored values were checked when they came in; one that cannot be a header value is left out
 /// rather than allowed to break the reply.
-fn put(headers: &mut HeaderMap, name: HeaderName, value: String) {
-    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(value)) {
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
         headers.insert(name, value);
     } else {
         tracing::warn!(%name, "value cannot be sent in a header; left out");

@@ -95,10 +95,10 @@ fn headers(
         reply = lease(reply, view.lease, version);
     }
     if version >= since::ACCEPT_RANGES {
-        reply = reply.with("accept-ranges", "bytes");
+        reply = reply.with_text("accept-ranges", "bytes");
     }
     if version >= since::ENCRYPTION {
-        reply = reply.with("x-ms-server-encrypted", "true");
+        reply = reply.with_text("x-ms-server-encrypted", "true");
     }
     if version >= since::CREATION_TIME {
         reply = reply.with("x-ms-creation-time", view.created.rfc1123());
@@ -161,7 +161,9 @@ fn tier(reply: Reply, view: &BlobView) -> Reply {
             reply.with("x-ms-access-tier", tier).with("x-ms-access-tier-change-time", set.rfc1123())
         }
         None if view.of_kind != OfKind::Block => reply,
-        None => reply.with("x-ms-access-tier", "Hot").with("x-ms-access-tier-inferred", "true"),
+        None => reply
+            .with_text("x-ms-access-tier", "Hot")
+            .with_text("x-ms-access-tier-inferred", "true"),
     }
 }
 

@@ -46,12 +46,12 @@ fn metadata(reply: Reply, metadata: &Metadata) -> Reply {
 
 /// `x-ms-lease-status`, `-state` and `-duration`.
 fn lease(reply: Reply, lease: LeaseView, version: ApiVersion) -> Reply {
-    let reply = reply.with("x-ms-lease-status", lease_status(lease));
+    let reply = reply.with_text("x-ms-lease-status", lease_status(lease));
     if version < since::LEASE_STATES {
         return reply;
     }
     reply
-        .with("x-ms-lease-state", lease_state(lease))
+        .with_text("x-ms-lease-state", lease_state(lease))
         .with_some("x-ms-lease-duration", lease_duration(lease))
 }
 

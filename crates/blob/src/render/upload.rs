@@ -47,7 +47,7 @@ pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply
 pub(super) fn started(framing: Framing, version: ApiVersion) -> Reply {
     let mut reply = Reply::new(StatusCode::CREATED, version);
     if version >= since::ENCRYPTION {
-        reply = reply.with("x-ms-request-server-encrypted", "true");
+        reply = reply.with_text("x-ms-request-server-encrypted", "true");
     }
     match framing {
         Framing::Plain => reply,

@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, Version};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub(super) async fn answer<S: Service>(
     door: Arc<Door<S>>,
     caller: Caller,
     request: hyper::Request<Incoming>,
-) -> Response<OutBody> {
+) -> Result<Response<OutBody>, Infallible> {
     let started = Instant::now();
     let notes = caller.exchanges.begin();
     let (parts, incoming) = request.into_parts();
@@ -108,7 +109,7 @@ pub(super) async fn answer<S: Service>(
     let rendered = render(&door, result, &echo);
     line.write(&rendered, started);
     let keep = (parts.version == Version::HTTP_11 && !close).then_some(&door.keep_alive);
-    finish(rendered, close, keep, caller.exchanges, door.panics.clone()).await
+    Ok(finish(rendered, close, keep, caller.exchanges, door.panics.clone()).await)
 }
 
 async fn call<S: Service>(door: &Door<S>, request: Request) -> Result<Reply, ApiError> {
