@@ -22,6 +22,8 @@ const FEW_CLIENTS: u32 = 4;
 const SMALL: u32 = 2_000;
 const LARGE: u32 = 16;
 const LARGE_BYTES: usize = 8 << 20;
+/// Uploads that are signed before their clock starts: more than any server takes in a round.
+const SIGNED_AHEAD: u32 = 50_000;
 /// Between what writes and what reads.
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -157,8 +159,12 @@ async fn put_new(
     series: u32,
 ) -> Result<Outcome> {
     let (signer, body) = (Signer::new()?, Bytes::from(vec![0x5A; size]));
-    let next: Next = Arc::new(move |number| {
-        signer.put_blob(&format!("bench/put-{series}-{number}"), body.clone())
+    let put = move |number| signer.put_blob(&format!("bench/put-{series}-{number}"), body.clone());
+    // As with reads: what the loader does meanwhile is as little as can be, for every server.
+    let ready: Vec<Request> = (0..SIGNED_AHEAD).map(&put).collect::<Result<_>>()?;
+    let next: Next = Arc::new(move |number| match ready.get(usize::try_from(number)?) {
+        Some(request) => Ok(request.clone()),
+        None => put(number),
     });
     load::run(to, clients, until, next).await
 }
