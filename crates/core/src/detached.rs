@@ -86,9 +86,7 @@ mod tests {
     async fn work_that_panicked_is_not_resumed() {
         let waiter = tokio::spawn(detached(async {
             tokio::task::yield_now().await;
-            if true {
-                panic!("a test's panic");
-            }
+            assert!(std::hint::black_box(false), "a test's panic");
             Ok(())
         }));
         assert!(waiter.await.is_err_and(|error| error.is_panic()));

@@ -3,6 +3,7 @@
 //!
 //! Must never outlive its state: a state does not change, so what was read from it stays true.
 
+use super::memtable::Written;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +25,7 @@ pub(crate) struct RowCache([Mutex<Shard>; SHARDS]);
 #[derive(Debug)]
 struct Kept {
     /// `None`: there is no such row. Every write looks for some that are not there.
-    value: Option<Bytes>,
+    value: Written,
     /// Asked for since it was last passed over.
     used: bool,
 }
@@ -43,13 +44,13 @@ fn cost(key: &[u8], value: Option<&Bytes>) -> usize {
 }
 
 impl Shard {
-    fn get(&mut self, key: &[u8]) -> Option<Option<Bytes>> {
+    fn get(&mut self, key: &[u8]) -> Option<Written> {
         let kept = self.rows.get_mut(key)?;
         kept.used = true;
         Some(kept.value.clone())
     }
 
-    fn put(&mut self, key: &[u8], value: Option<Bytes>) {
+    fn put(&mut self, key: &[u8], value: Written) {
         // Two readers may have missed it at once; what they read is the same.
         if self.rows.contains_key(key) {
             return;
@@ -89,12 +90,12 @@ impl RowCache {
     }
 
     /// What was read under the key lately; the outer `None` = it was not read.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<Bytes>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Written> {
         self.shard(key).get(key)
     }
 
     /// Keeps what was read for the next reader.
-    pub(crate) fn put(&self, key: &[u8], value: Option<Bytes>) {
+    pub(crate) fn put(&self, key: &[u8], value: Written) {
         if value.as_ref().map_or(0, Bytes::len) <= LONGEST {
             self.shard(key).put(key, value);
         }
