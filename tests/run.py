@@ -57,6 +57,7 @@ SUITES = (
     Suite("wire", "venv", ("suites/wire",), 48),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
     Suite("copy", "venv", ("suites/copy",), 56),
+    Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )

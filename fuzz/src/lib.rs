@@ -9,10 +9,13 @@ pub mod canonical_string;
 mod head;
 pub mod multipart;
 pub mod mutate;
+pub mod query_csv;
+pub mod query_sql;
 pub mod request_head;
 pub mod sas_token;
 pub mod small_syntax;
 pub mod structured_body;
+pub mod tag_expression;
 pub mod xml_text;
 
 use std::process::ExitCode;
@@ -27,10 +30,13 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("block_list", block_list::run),
     ("canonical_string", canonical_string::run),
     ("multipart", multipart::run),
+    ("query_csv", query_csv::run),
+    ("query_sql", query_sql::run),
     ("request_head", request_head::run),
     ("sas_token", sas_token::run),
     ("small_syntax", small_syntax::run),
     ("structured_body", structured_body::run),
+    ("tag_expression", tag_expression::run),
     ("xml_text", xml_text::run),
 ];
 

@@ -90,6 +90,8 @@ pub enum Kind {
     PutBlockFromUrl,
     /// Append Block From URL
     AppendBlockFromUrl,
+    /// Query Blob Contents
+    QueryBlobContents,
     /// Get Blob Tags
     GetBlobTags,
     /// Set Blob Tags
@@ -115,7 +117,6 @@ pub enum Unserved {
     DeleteBlobImmutabilityPolicy,
     SetBlobLegalHold,
     SetBlobExpiry,
-    QueryBlobContents,
     PutPageBlob,
     PutPage,
     PutPageFromUrl,
@@ -166,6 +167,7 @@ impl Kind {
             Self::PutBlobFromUrl => "PutBlobFromURL",
             Self::PutBlockFromUrl => "PutBlockFromURL",
             Self::AppendBlockFromUrl => "AppendBlockFromURL",
+            Self::QueryBlobContents => "QueryBlobContents",
             Self::GetBlobTags => "GetBlobTags",
             Self::SetBlobTags => "SetBlobTags",
             Self::FindBlobsByTags => "FindBlobsByTags",
@@ -214,6 +216,7 @@ impl Kind {
             Self::PutBlobFromUrl => Action::PutBlobFromUrl,
             Self::PutBlockList => Action::PutBlockList,
             Self::GetBlockList => Action::GetBlockList,
+            Self::QueryBlobContents => Action::QueryBlobContents,
             Self::GetBlobTags => Action::GetBlobTags,
             Self::SetBlobTags => Action::SetBlobTags,
             Self::FindBlobsByTags => Action::FindBlobsByTags,
@@ -238,6 +241,7 @@ impl Kind {
             | Self::GetBlobProperties
             | Self::GetBlobMetadata
             | Self::GetBlockList
+            | Self::QueryBlobContents
             | Self::GetBlobTags
             | Self::FindBlobsByTags
             | Self::FindBlobsByTagsInContainer => false,
@@ -282,7 +286,6 @@ impl Unserved {
             Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
             Self::SetBlobLegalHold => "SetBlobLegalHold",
             Self::SetBlobExpiry => "SetBlobExpiry",
-            Self::QueryBlobContents => "QueryBlobContents",
             Self::PutPageBlob => "PutPageBlob",
             Self::PutPage => "PutPage",
             Self::PutPageFromUrl => "PutPageFromURL",
@@ -293,7 +296,7 @@ impl Unserved {
 
     fn is_write(self) -> bool {
         match self {
-            Self::QueryBlobContents | Self::GetPageRanges => false,
+            Self::GetPageRanges => false,
             Self::RestoreContainer
             | Self::CopyBlob
             | Self::CopyBlobFromUrl
@@ -384,6 +387,8 @@ pub enum BlobOperation {
     PutBlockFromUrl(FromUrl<op::PutBlock>),
     /// Append Block From URL
     AppendBlockFromUrl(FromUrl<op::AppendBlock>),
+    /// Query Blob Contents; the query comes with the body.
+    QueryBlobContents(op::QueryBlob),
     /// Get Blob Tags
     GetBlobTags(op::GetBlobTags),
     /// Set Blob Tags; its tags come with the body.

@@ -76,7 +76,7 @@ const TABLE: &[Line] = &[
     ),
     (Blob, "", "legalhold", Method::PUT, Kind::Unserved(U::SetBlobLegalHold)),
     (Blob, "", "expiry", Method::PUT, Kind::Unserved(U::SetBlobExpiry)),
-    (Blob, "", "query", Method::POST, Kind::Unserved(U::QueryBlobContents)),
+    (Blob, "", "query", Method::POST, Kind::QueryBlobContents),
     (Blob, "", "appendblock", Method::PUT, Kind::AppendBlock),
     (Blob, "", "seal", Method::PUT, Kind::SealBlob),
     (Blob, "", "page", Method::PUT, Kind::Unserved(U::PutPage)),

@@ -166,6 +166,11 @@ pub enum ReplyBody {
         /// The bytes.
         bytes: BodyStream,
     },
+    /// As long as it turns out to be, in chunks; an error aborts the connection.
+    Open {
+        /// The bytes.
+        bytes: BodyStream,
+    },
 }
 
 /// One REST service behind a listener.

@@ -25,6 +25,7 @@ pub enum Input {
 }
 
 /// A query on its way.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about what was sent")]
 pub struct Engine {
     select: Select,
     input: Input,
@@ -45,6 +46,8 @@ pub struct Engine {
     reported: u64,
     faults: usize,
     split_from: u64,
+    /// A record was sent.
+    spoken: bool,
     done: bool,
 }
 
@@ -95,6 +98,7 @@ impl Engine {
             reported: 0,
             faults: 0,
             split_from: 0,
+            spoken: false,
             done,
         })
     }
@@ -136,7 +140,7 @@ impl Engine {
     /// The bytes could not be read: says so as the last thing.
     pub fn fail(&mut self, out: &mut Vec<u8>, fault: &Fault) {
         self.done = true;
-        self.frames.fault(out, true, fault, self.scanned);
+        self.fault(out, true, fault, self.scanned);
     }
 
     fn work(&mut self, ended: bool, out: &mut Vec<u8>) {
@@ -145,9 +149,7 @@ impl Engine {
                 Ok(Some(cut)) => self.record(&cut, out),
                 Ok(None) => return,
                 Err(fault) => {
-                    self.flush(out);
-                    let position = self.splitter.next_position();
-                    self.frames.fault(out, true, &fault, position);
+                    self.fault(out, true, &fault, self.splitter.next_position());
                     self.done = true;
                 }
             }
@@ -161,7 +163,18 @@ impl Engine {
         if !self.results.is_empty() {
             self.frames.data(out, &self.results);
             self.results.clear();
+            self.spoken = true;
         }
+    }
+
+    /// Reports a fault behind the results so far. It is never the first record of an answer: there
+    /// are clients that look at the first one before they can handle a fault.
+    fn fault(&mut self, out: &mut Vec<u8>, fatal: bool, fault: &Fault, position: u64) {
+        self.flush(out);
+        if !std::mem::replace(&mut self.spoken, true) {
+            self.frames.progress(out, 0, self.total);
+        }
+        self.frames.fault(out, fatal, fault, position);
     }
 
     fn record(&mut self, cut: &Cut, out: &mut Vec<u8>) {
@@ -195,8 +208,7 @@ impl Engine {
             Input::Json => match Json::parse(bytes) {
                 Ok(json) => self.document(&json),
                 Err(fault) => {
-                    self.flush(out);
-                    self.frames.fault(out, true, &fault, position);
+                    self.fault(out, true, &fault, position);
                     self.done = true;
                     return;
                 }
@@ -205,8 +217,7 @@ impl Engine {
         if let Err(fault) = done {
             self.faults += 1;
             if self.faults <= REPORTED_FAULTS {
-                self.flush(out);
-                self.frames.fault(out, false, &fault, position);
+                self.fault(out, false, &fault, position);
             }
         }
     }
@@ -244,12 +255,12 @@ impl Engine {
                 let values = columns.iter().map(|column| evaluator.value(&column.expression));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
                 let names = columns.iter().enumerate().map(|(at, column)| name_of(column, at));
-                let named: Vec<(String, Value)> = names.zip(values).collect();
+                let record: Vec<(String, Value)> = names.zip(values).collect();
                 if !std::mem::replace(&mut self.wrote_header, true) {
-                    let names = named.iter().map(|(name, _)| name.as_str());
+                    let names = record.iter().map(|(name, _)| name.as_str());
                     self.output.header(&mut self.results, names);
                 }
-                self.output.values(&mut self.results, named);
+                self.output.values(&mut self.results, record);
             }
             Items::Aggregates(columns) => {
                 let values = columns.iter().map(|column| match &column.of {
@@ -282,9 +293,9 @@ impl Engine {
             .enumerate()
             .map(|(at, column)| column.name.clone().unwrap_or_else(|| format!("_{}", at + 1)));
         let values = std::mem::take(&mut self.aggregates).into_iter().map(Running::finish);
-        let named: Vec<(String, Value)> = names.zip(values).collect();
-        self.output.header(&mut self.results, named.iter().map(|(name, _)| name.as_str()));
-        self.output.values(&mut self.results, named);
+        let record: Vec<(String, Value)> = names.zip(values).collect();
+        self.output.header(&mut self.results, record.iter().map(|(name, _)| name.as_str()));
+        self.output.values(&mut self.results, record);
     }
 
     fn split_here(&mut self, here: u64) {

@@ -6,6 +6,7 @@ pub mod access_policies;
 pub mod block_list;
 mod checked;
 pub mod framed;
+pub mod query;
 pub mod stream;
 pub mod structured;
 pub mod tags;

@@ -6,6 +6,7 @@ mod append;
 mod blob;
 mod container;
 mod from_url;
+mod query;
 mod service;
 mod tags;
 
@@ -77,6 +78,7 @@ impl Dispatch<'_> {
             B::SealBlob(op) => self.seal_blob(op).await,
             B::PutBlock(upload) => self.put_block(upload, body).await,
             B::PutBlockList(upload) => self.put_block_list(upload, body).await,
+            B::QueryBlobContents(op) => self.query_blob(op, body).await,
             B::GetBlobTags(op) => self.get_blob_tags(op).await,
             B::SetBlobTags(upload) => self.set_blob_tags(upload, body).await,
             B::FindBlobsByTags(search) => self.find_blobs_by_tags(search).await,

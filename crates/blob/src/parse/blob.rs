@@ -59,6 +59,17 @@ pub(super) fn get_properties(
     })
 }
 
+pub(super) fn query(fields: &Fields<'_>, at: BlobPath) -> Result<op::QueryBlob, ApiError> {
+    let at = moment::of(fields, at)?;
+    fields.refuse_unserved(UNSERVED_ON_READS)?;
+    Ok(op::QueryBlob {
+        at,
+        lease: fields.lease_id()?,
+        conditions: conditions(fields, Op::QueryBlobContents)?,
+        context: fields.context(),
+    })
+}
+
 pub(super) fn set_metadata(
     fields: &Fields<'_>,
     at: BlobPath,

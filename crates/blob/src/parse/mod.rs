@@ -93,6 +93,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SealBlob => B::SealBlob(append::seal(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),
         Kind::PutBlockList => B::PutBlockList(put::put_block_list(fields, blob()?)?),
+        Kind::QueryBlobContents => B::QueryBlobContents(blob::query(fields, blob()?)?),
         Kind::GetBlobTags => B::GetBlobTags(tags::get(fields, blob()?)?),
         Kind::SetBlobTags => {
             B::SetBlobTags(tags::set(fields, blob()?, checksum::expected(fields)?)?)

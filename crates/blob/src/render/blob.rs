@@ -48,6 +48,15 @@ pub fn content(
     Ok(out)
 }
 
+/// An answer that describes the blob it was made of, without its length.
+pub fn described(
+    view: &BlobView,
+    overrides: &ResponseOverrides,
+    version: ApiVersion,
+) -> Result<Reply, ApiError> {
+    headers(Reply::new(StatusCode::OK, version), view, overrides, version)
+}
+
 /// Get Blob Properties.
 pub fn properties(
     view: &BlobView,

@@ -8,6 +8,7 @@ pub mod blocks;
 pub mod container;
 pub mod history;
 pub mod listing;
+pub mod query;
 mod since;
 pub mod tags;
 pub mod upload;
@@ -105,6 +106,7 @@ mod testing {
             ReplyBody::Empty => String::new(),
             ReplyBody::Full(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             ReplyBody::Stream { length, .. } => format!("({length} bytes)"),
+            ReplyBody::Open { .. } => "(bytes)".to_owned(),
         };
         let body = body.trim_start_matches('\u{FEFF}');
         format!("{}\n{}\n\n{body}", reply.status.as_u16(), headers.join("\n"))

@@ -14,6 +14,7 @@ use std::ops::Range;
 use zaffre_auth::Authorized;
 use zaffre_base::checksum::{Crc64, Md5};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::range::{Span, check_checksum_span, clip};
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_store::Snapshot;
@@ -21,6 +22,15 @@ use zaffre_store::Snapshot;
 /// Reads a blob.
 pub async fn get_blob(core: &Core, op: Authorized<GetBlob>) -> Result<GetBlobReply, Error> {
     let (op, _) = op.into_parts();
+    read(core, op, None).await
+}
+
+/// Reads a blob, which may have to be of one kind.
+pub(super) async fn read(
+    core: &Core,
+    op: GetBlob,
+    only: Option<BlobKind>,
+) -> Result<GetBlobReply, Error> {
     let version = op.context.version;
     check_combination(&op.conditions, Access::Read { version })?;
     let found = find(core, &op.at.account, &op.at.container).await?;
@@ -34,6 +44,9 @@ pub async fn get_blob(core: &Core, op: Authorized<GetBlob>) -> Result<GetBlobRep
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     let seen = admit::read(seen, &presented, version, now)?;
     let head = &seen.head;
+    if let Some(kind) = only {
+        head.kind().must_be(kind)?;
+    }
     let total = head.content.length;
     let span = match op.range {
         Some(asked) => clip(asked, total, version)?,

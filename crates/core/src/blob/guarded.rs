@@ -4,8 +4,8 @@ use super::op::{
     AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
     FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
     GetContainerAcl, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob,
-    PutBlob, PutBlock, PutBlockList, SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags,
-    SetContainerAcl, SetContainerMetadata, SnapshotBlob, UndeleteBlob,
+    PutBlob, PutBlock, PutBlockList, QueryBlob, SealBlob, SetBlobMetadata, SetBlobProperties,
+    SetBlobTags, SetContainerAcl, SetContainerMetadata, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
@@ -53,6 +53,20 @@ guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetBlob, Ge
     SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some() || !op.tags.is_empty(); PutBlob,
     PutBlockList);
+
+impl Guarded for QueryBlob {
+    fn action(&self) -> Action {
+        Action::QueryBlobContents
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
+    }
+}
 
 impl Guarded for FindBlobsByTags {
     fn action(&self) -> Action {

@@ -31,6 +31,7 @@ pub mod op;
 mod put_blob;
 mod put_block;
 mod put_block_list;
+mod query_blob;
 pub(crate) mod records;
 pub(crate) mod replace;
 pub mod reply;
@@ -59,6 +60,7 @@ pub use list_containers::list_containers;
 pub use put_blob::put_blob;
 pub use put_block::put_block;
 pub use put_block_list::put_block_list;
+pub use query_blob::query_blob;
 pub use snapshot_blob::snapshot_blob;
 pub use undelete_blob::undelete_blob;
 

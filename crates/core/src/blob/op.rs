@@ -370,6 +370,19 @@ pub struct GetBlob {
     pub context: Context,
 }
 
+/// Query Blob Contents; the query itself stays with the protocol.
+#[derive(Clone, Debug)]
+pub struct QueryBlob {
+    /// Which.
+    pub at: BlobPath,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
+}
+
 /// Which checksum of the returned range is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RangeChecksum {

@@ -57,13 +57,14 @@ mod tests {
     use alloc::format;
     use alloc::vec::Vec;
 
+    type Row<'a> = (&'a [(&'a str, &'a str)], Result<usize, Refusal>);
+
     #[test]
     fn names_and_values() {
         let name = "n".repeat(TAG_NAME_CHARS);
         let value = "v".repeat(TAG_VALUE_CHARS);
         let long_name = format!("{name}n");
         let long_value = format!("{value}v");
-        type Row<'a> = (&'a [(&'a str, &'a str)], Result<usize, Refusal>);
         let rows: &[Row<'_>] = &[
             (&[], Ok(0)),
             (&[("a", "1")], Ok(1)),

@@ -13,6 +13,8 @@ pub enum ConditionalOperation {
     GetBlobProperties,
     /// Get Blob Metadata
     GetBlobMetadata,
+    /// Query Blob Contents
+    QueryBlobContents,
     /// Get Block List
     GetBlockList,
     /// Get Blob Tags
@@ -101,6 +103,7 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
     use ConditionalOperation as Op;
     match operation {
         Op::GetBlob
+        | Op::QueryBlobContents
         | Op::GetBlobProperties
         | Op::GetBlobMetadata
         | Op::SnapshotBlob

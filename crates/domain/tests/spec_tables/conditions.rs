@@ -126,6 +126,7 @@ fn operation(name: &str) -> ConditionalOperation {
         Op::SealBlob,
         Op::PutPage,
         Op::GetPageRanges,
+        Op::QueryBlobContents,
         Op::GetBlobTags,
         Op::SetBlobTags,
         Op::PutBlob,
@@ -154,7 +155,7 @@ fn operation(name: &str) -> ConditionalOperation {
 #[test]
 fn operations() {
     let table = include_str!("../../../../spec/operation_headers.csv");
-    run("operation_headers", table, 28 * 6, |row| {
+    run("operation_headers", table, 29 * 6, |row| {
         let operation = operation(row.text("operation"));
         let takes = accepted(operation);
         let lease = match row.text("lease") {

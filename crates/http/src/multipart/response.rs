@@ -81,7 +81,7 @@ fn success(text: &mut String, reply: Reply) -> Vec<u8> {
     }
     match reply.body {
         ReplyBody::Full(bytes) => bytes.to_vec(),
-        ReplyBody::Empty | ReplyBody::Stream { .. } => Vec::new(),
+        ReplyBody::Empty | ReplyBody::Stream { .. } | ReplyBody::Open { .. } => Vec::new(),
     }
 }
 

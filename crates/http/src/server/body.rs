@@ -187,7 +187,14 @@ pub(super) struct OutBody {
 
 enum Content {
     Whole(Option<Bytes>),
-    Pieces { left: u64, bytes: BodyStream },
+    Pieces {
+        left: u64,
+        bytes: BodyStream,
+    },
+    /// Of unknown length.
+    Open {
+        bytes: BodyStream,
+    },
 }
 
 /// Why a reply was broken off; closes the connection and is seen by nobody.
@@ -208,14 +215,17 @@ impl OutBody {
             ReplyBody::Full(bytes) => Content::Whole(Some(bytes).filter(|b| !b.is_empty())),
             ReplyBody::Empty | ReplyBody::Stream { length: 0, .. } => Content::Whole(None),
             ReplyBody::Stream { length, bytes } => Content::Pieces { left: length, bytes },
+            ReplyBody::Open { bytes } => Content::Open { bytes },
         };
         Self { content, exchanges, panics }
     }
 
-    fn left(&self) -> u64 {
+    /// How many bytes are left, if that is known.
+    fn left(&self) -> Option<u64> {
         match &self.content {
-            Content::Whole(bytes) => bytes.as_ref().map_or(0, length_of),
-            Content::Pieces { left, .. } => *left,
+            Content::Whole(bytes) => Some(bytes.as_ref().map_or(0, length_of)),
+            Content::Pieces { left, .. } => Some(*left),
+            Content::Open { .. } => None,
         }
     }
 }
@@ -229,12 +239,15 @@ impl Body for OutBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         let this = &mut *self;
+        let mut unbounded = u64::MAX;
+        let is_open = matches!(this.content, Content::Open { .. });
         let (left, bytes) = match &mut this.content {
             Content::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))));
             }
             Content::Pieces { left: 0, .. } => return Poll::Ready(None),
             Content::Pieces { left, bytes } => (left, bytes),
+            Content::Open { bytes } => (&mut unbounded, bytes),
         };
         let polled = catch_unwind(AssertUnwindSafe(|| bytes.as_mut().poll_next(cx)));
         let piece = match polled {
@@ -243,13 +256,17 @@ impl Body for OutBody {
             Err(_) => {
                 this.panics.fetch_add(1, Ordering::Relaxed);
                 tracing::error!(alarm = "panic", "a reply's body panicked; connection aborted");
-                None
+                Some(Err(BodyError::Broken))
             }
         };
         match piece {
             Some(Ok(piece)) if length_of(&piece) <= *left => {
                 *left -= length_of(&piece);
                 Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
+            None if is_open => {
+                this.content = Content::Whole(None);
+                Poll::Ready(None)
             }
             _ => {
                 this.content = Content::Whole(None);
@@ -259,11 +276,11 @@ impl Body for OutBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left() == 0
+        self.left() == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left())
+        self.left().map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 

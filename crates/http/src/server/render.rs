@@ -119,7 +119,8 @@ fn may_have_body(method: &Method, status: StatusCode) -> bool {
 
 fn body_length(body: &ReplyBody) -> u64 {
     match body {
-        ReplyBody::Empty => 0,
+        // The length of an open one is known only in the end.
+        ReplyBody::Empty | ReplyBody::Open { .. } => 0,
         ReplyBody::Full(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         ReplyBody::Stream { length, .. } => *length,
     }

@@ -2,6 +2,7 @@
 //!
 //! Must never nest deeper than its limit, nor look at data.
 
+mod calls;
 mod lexer;
 mod parser;
 

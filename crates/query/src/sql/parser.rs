@@ -2,11 +2,9 @@
 
 use super::lexer::{Word, words};
 use super::{
-    Aggregate, AggregateColumn, Binary, Column, Expression, Function, Items, Select, Step,
-    TableStep, Trim, Type,
+    Aggregate, AggregateColumn, Binary, Column, Expression, Items, Select, Step, TableStep,
 };
 use crate::Fault;
-use crate::dates::Part;
 use crate::limits::{SELECT_COLUMNS, SPLIT_BYTES, SQL_BYTES, SQL_DEPTH};
 use crate::value::Value;
 
@@ -20,9 +18,9 @@ pub fn parse(text: &str) -> Result<Select, Fault> {
     if parser.at == parser.words.len() { Ok(select) } else { Err(parser.unexpected()) }
 }
 
-struct Parser {
+pub(super) struct Parser {
     words: Vec<(Word, usize)>,
-    at: usize,
+    pub(super) at: usize,
     depth: usize,
     /// What the table is called in paths besides its own name.
     alias: Option<String>,
@@ -31,7 +29,7 @@ struct Parser {
 const TABLE: &str = "BlobStorage";
 
 impl Parser {
-    fn peek(&self) -> Option<&Word> {
+    pub(super) fn peek(&self) -> Option<&Word> {
         self.words.get(self.at).map(|(word, _)| word)
     }
 
@@ -39,7 +37,7 @@ impl Parser {
         self.words.get(self.at + by).map(|(word, _)| word)
     }
 
-    fn unexpected(&self) -> Fault {
+    pub(super) fn unexpected(&self) -> Fault {
         match self.words.get(self.at) {
             Some((word, at)) => {
                 let shown = match word {
@@ -58,23 +56,23 @@ impl Parser {
         matches!(self.ahead(by), Some(Word::Name(name)) if name.eq_ignore_ascii_case(keyword))
     }
 
-    fn takes(&mut self, keyword: &str) -> bool {
+    pub(super) fn takes(&mut self, keyword: &str) -> bool {
         let found = self.is_word(0, keyword);
         self.at += usize::from(found);
         found
     }
 
-    fn takes_symbol(&mut self, symbol: &str) -> bool {
+    pub(super) fn takes_symbol(&mut self, symbol: &str) -> bool {
         let found = matches!(self.peek(), Some(Word::Symbol(s)) if *s == symbol);
         self.at += usize::from(found);
         found
     }
 
-    fn expect(&mut self, keyword: &str) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, keyword: &str) -> Result<(), Fault> {
         if self.takes(keyword) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    fn expect_symbol(&mut self, symbol: &str) -> Result<(), Fault> {
+    pub(super) fn expect_symbol(&mut self, symbol: &str) -> Result<(), Fault> {
         if self.takes_symbol(symbol) { Ok(()) } else { Err(self.unexpected()) }
     }
 
@@ -224,7 +222,7 @@ impl Parser {
     }
 
     /// OR binds least.
-    fn expression(&mut self) -> Result<Expression, Fault> {
+    pub(super) fn expression(&mut self) -> Result<Expression, Fault> {
         self.depth += 1;
         if self.depth > SQL_DEPTH {
             return Err(Fault::syntax("The statement nests too deeply."));
@@ -233,16 +231,11 @@ impl Parser {
         let mut chain = 0;
         while self.takes("OR") {
             chain += 1;
-            self.check_chain(chain)?;
+            check_chain(chain)?;
             left = binary(Binary::Or, left, self.all_of()?);
         }
         self.depth -= 1;
         Ok(left)
-    }
-
-    /// Chains become trees as deep as they are long, which evaluation walks down.
-    fn check_chain(&self, length: usize) -> Result<(), Fault> {
-        if length > SQL_DEPTH { Err(Fault::syntax("An expression is too long.")) } else { Ok(()) }
     }
 
     fn all_of(&mut self) -> Result<Expression, Fault> {
@@ -250,7 +243,7 @@ impl Parser {
         let mut chain = 0;
         while self.takes("AND") {
             chain += 1;
-            self.check_chain(chain)?;
+            check_chain(chain)?;
             left = binary(Binary::And, left, self.negated()?);
         }
         Ok(left)
@@ -333,7 +326,7 @@ impl Parser {
             } else {
                 break;
             };
-            self.check_chain(chain)?;
+            check_chain(chain)?;
             left = binary(operator, left, self.product()?);
         }
         Ok(left)
@@ -351,7 +344,7 @@ impl Parser {
             } else {
                 break;
             };
-            self.check_chain(chain)?;
+            check_chain(chain)?;
             left = binary(operator, left, self.signed()?);
         }
         Ok(left)
@@ -424,113 +417,11 @@ impl Parser {
             }
         }
     }
+}
 
-    /// The inside of a function's parentheses.
-    fn call(&mut self, name: &str) -> Result<Expression, Fault> {
-        match name {
-            "CAST" => {
-                let of = Box::new(self.expression()?);
-                self.expect("AS")?;
-                return Ok(Expression::Cast(of, self.data_type()?));
-            }
-            "TRIM" => return self.trim(),
-            "EXTRACT" => {
-                let part = self.part()?;
-                self.expect("FROM")?;
-                return Ok(Expression::Call(Function::Extract(part), vec![self.expression()?]));
-            }
-            "SUBSTRING" => return self.substring(),
-            _ => {}
-        }
-        let (function, count) = match name {
-            "CHAR_LENGTH" | "CHARACTER_LENGTH" => (Function::CharLength, 1..=1),
-            "LOWER" => (Function::Lower, 1..=1),
-            "UPPER" => (Function::Upper, 1..=1),
-            "DATE_ADD" | "DATE_DIFF" => {
-                let part = self.part()?;
-                self.expect_symbol(",")?;
-                let add = name == "DATE_ADD";
-                (if add { Function::DateAdd(part) } else { Function::DateDiff(part) }, 2..=2)
-            }
-            "TO_STRING" => (Function::ToString, 2..=2),
-            "TO_TIMESTAMP" => (Function::ToTimestamp, 1..=1),
-            "UTCNOW" => (Function::UtcNow, 0..=0),
-            "NULLIF" => (Function::NullIf, 2..=2),
-            "COALESCE" => (Function::Coalesce, 1..=SELECT_COLUMNS),
-            _ => return Err(Fault::syntax(format!("There is no function {name}."))),
-        };
-        let mut arguments = Vec::new();
-        if self.peek() != Some(&Word::Symbol(")")) {
-            arguments.push(self.expression()?);
-            while self.takes_symbol(",") {
-                arguments.push(self.expression()?);
-            }
-        }
-        if !count.contains(&arguments.len()) {
-            return Err(Fault::syntax(format!("{name} has a wrong number of arguments.")));
-        }
-        Ok(Expression::Call(function, arguments))
-    }
-
-    fn substring(&mut self) -> Result<Expression, Fault> {
-        let mut arguments = vec![self.expression()?];
-        if self.takes("FROM") {
-            arguments.push(self.expression()?);
-            if self.takes("FOR") {
-                arguments.push(self.expression()?);
-            }
-        } else {
-            self.expect_symbol(",")?;
-            arguments.push(self.expression()?);
-            if self.takes_symbol(",") {
-                arguments.push(self.expression()?);
-            }
-        }
-        Ok(Expression::Call(Function::Substring, arguments))
-    }
-
-    fn trim(&mut self) -> Result<Expression, Fault> {
-        let sides =
-            [("BOTH", Trim::Both), ("LEADING", Trim::Leading), ("TRAILING", Trim::Trailing)];
-        let side = sides.into_iter().find(|(word, _)| self.takes(word));
-        let space = Expression::Literal(Value::Text(" ".to_owned()));
-        let mut characters = space;
-        if !(side.is_some() && self.takes("FROM")) {
-            let first = self.expression()?;
-            if !self.takes("FROM") {
-                let function = Function::Trim(side.map_or(Trim::Both, |(_, side)| side));
-                return Ok(Expression::Call(function, vec![first, characters]));
-            }
-            characters = first;
-        }
-        let of = self.expression()?;
-        let function = Function::Trim(side.map_or(Trim::Both, |(_, side)| side));
-        Ok(Expression::Call(function, vec![of, characters]))
-    }
-
-    fn part(&mut self) -> Result<Part, Fault> {
-        let part = match self.peek() {
-            Some(Word::Name(text) | Word::Text(text) | Word::Quoted(text)) => Part::parse(text),
-            _ => None,
-        };
-        let part = part.ok_or_else(|| self.unexpected())?;
-        self.at += 1;
-        Ok(part)
-    }
-
-    fn data_type(&mut self) -> Result<Type, Fault> {
-        let Some(Word::Name(name)) = self.peek() else { return Err(self.unexpected()) };
-        let found = match name.to_ascii_uppercase().as_str() {
-            "INT" | "INTEGER" => Type::Int,
-            "FLOAT" => Type::Float,
-            "STRING" => Type::Text,
-            "TIMESTAMP" => Type::Time,
-            "BOOLEAN" | "BOOL" => Type::Bool,
-            _ => return Err(self.unexpected()),
-        };
-        self.at += 1;
-        Ok(found)
-    }
+/// Chains become trees as deep as they are long, which evaluation walks down.
+fn check_chain(length: usize) -> Result<(), Fault> {
+    if length > SQL_DEPTH { Err(Fault::syntax("An expression is too long.")) } else { Ok(()) }
 }
 
 fn binary(operator: Binary, left: Expression, right: Expression) -> Expression {

@@ -16,6 +16,7 @@ const FEW: u32 = 10_000;
 const PAGE: u32 = 5_000;
 const LISTS: u32 = 40;
 const BYTES: usize = 16;
+const TAGGED: u32 = 100;
 
 pub(crate) async fn measure(places: &Places, plan: &Plan) -> Result<()> {
     let folder = places.data.join("many");
@@ -35,6 +36,7 @@ pub(crate) async fn measure(places: &Places, plan: &Plan) -> Result<()> {
     let name = format!("first page of 5000 of {} blobs", plan.blobs);
     // The same within 30 % of the cost.
     report::row(&name, "/s", &many, peer, 1.0 / 1.3);
+    tags(server.address, plan).await?;
     server.kill()?;
 
     let (mut times, mut memory) = (Samples::default(), Samples::default());
@@ -50,6 +52,39 @@ pub(crate) async fn measure(places: &Places, plan: &Plan) -> Result<()> {
     report::figure(&format!("idle memory with {} blobs", plan.blobs), "MB", &memory);
     std::fs::remove_dir_all(folder)?;
     Ok(())
+}
+
+/// Finding a hundred blobs by a tag costs the same, however many others there are.
+async fn tags(address: SocketAddr, plan: &Plan) -> Result<()> {
+    let (mut few, mut many) = (Samples::default(), Samples::default());
+    for container in ["few", "many"] {
+        let signer = Signer::new()?;
+        let tagged = (0..TAGGED).map(|n| signer.put_tagged(&format!("{container}/tagged-{n}")));
+        let tagged = tagged.collect::<Result<Vec<_>>>()?;
+        load::run(address, 1, Until::Done(TAGGED), fixed(tagged)).await?;
+    }
+    for _ in 0..LISTS {
+        few.push(searches_per_second(address, "few").await?);
+        many.push(searches_per_second(address, "many").await?);
+    }
+    let peer = Peer { name: "the search among 10000 blobs", figure: &few };
+    let name = format!("find {TAGGED} of {} blobs by a tag", plan.blobs);
+    // The same within 30 % of the cost.
+    report::row(&name, "/s", &many, peer, 1.0 / 1.3);
+    Ok(())
+}
+
+async fn searches_per_second(address: SocketAddr, container: &str) -> Result<f64> {
+    let request = Signer::new()?.find(container)?;
+    let mut connection = Connection::open(address).await?;
+    let begun = Instant::now();
+    let length = connection.ask(&request).await?;
+    let passed = begun.elapsed();
+    // Each entry takes more than a hundred bytes.
+    if length < usize::try_from(TAGGED)? * 100 {
+        return Err(format!("a search that found {length} bytes").into());
+    }
+    Ok(1.0 / passed.as_secs_f64())
 }
 
 async fn pages_per_second(address: SocketAddr, container: &str) -> Result<f64> {

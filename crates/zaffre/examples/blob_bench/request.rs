@@ -103,6 +103,19 @@ impl Signer {
         Ok(Request { head, body, status: 201, length: None })
     }
 
+    /// A blob that [`Signer::find`] finds.
+    pub(crate) fn put_tagged(&self, name: &str) -> Result<Request> {
+        let more = [("x-ms-blob-type", "BlockBlob"), ("x-ms-tags", "kind=wanted")];
+        let head = self.head("PUT", &format!("/{name}"), 0, &more)?;
+        Ok(Request { head, body: Bytes::new(), status: 201, length: None })
+    }
+
+    pub(crate) fn find(&self, container: &str) -> Result<Request> {
+        let target = format!("/{container}?restype=container&comp=blobs&where=kind='wanted'");
+        let head = self.head("GET", &target, 0, &[])?;
+        Ok(Request { head, body: Bytes::new(), status: 200, length: None })
+    }
+
     pub(crate) fn get_blob(&self, name: &str, length: usize) -> Result<Request> {
         let head = self.head("GET", &format!("/{name}"), 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 200, length: Some(length) })
