@@ -59,6 +59,8 @@ SUITES = (
     Suite("copy", "venv", ("suites/copy",), 56),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
+    Suite("queue", "venv", ("suites/queue",), 440),
+    Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 

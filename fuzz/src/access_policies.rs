@@ -2,13 +2,13 @@
 
 use zaffre_base::Timestamp;
 use zaffre_base::limits::{ACCESS_POLICIES, ACCESS_POLICY_ID_CHARS};
-use zaffre_blob::body::access_policies::parse;
+use zaffre_http::access_policies::parse;
 use zaffre_domain::blob::AccessPolicy;
 use zaffre_http::xml::Writer;
 
 /// The target.
 pub fn run(input: &[u8]) {
-    let Ok(policies) = parse(input) else { return };
+    let Ok(policies) = parse(input, "racwdxyltfmeopi") else { return };
     assert!(policies.len() <= ACCESS_POLICIES);
     for policy in &policies {
         let units = policy.id.encode_utf16().count();

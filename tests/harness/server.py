@@ -17,7 +17,12 @@ import threading
 import time
 from pathlib import Path
 
-READY = re.compile(r"Azurite Blob service is successfully listening at (https?)://([^\s/]+):(\d+)")
+READY = re.compile(
+    r"Azurite (\w+) service is successfully listening at (https?)://([^\s/]+):(\d+)"
+)
+SERVICES = ("Blob", "Queue")
+# Flags that let the system choose every port.
+ANY_PORTS = ("--blobPort", "0", "--queuePort", "0")
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 
@@ -59,6 +64,7 @@ class Server:
         self.asked_port = port
         self.process: subprocess.Popen[str] | None = None
         self.scheme, self.host, self.port = "http", "127.0.0.1", 0
+        self.ports: dict[str, int] = {}
         self.stdout: list[str] = []
         self.stderr: list[str] = []
         self._ready = threading.Event()
@@ -69,11 +75,13 @@ class Server:
     def start(self, *, timeout: float = START_SECONDS) -> Server:
         """Spawns the process and returns when it says that it listens."""
         self.stdout, self.stderr = [], []
+        self.ports = {}
         self._ready.clear()
         command = [
             *server_command(),
             "--blobPort",
             str(self.asked_port),
+            *ANY_PORTS[2:],
             "--location",
             self.location,
             *self.args,
@@ -114,8 +122,11 @@ class Server:
             lines.append(line.rstrip("\n"))
             match = READY.search(line)
             if match:
-                self.scheme, self.host, self.port = match[1], match[2], int(match[3])
-                self._ready.set()
+                self.ports[match[1]] = int(match[4])
+                if match[1] == "Blob":
+                    self.scheme, self.host, self.port = match[2], match[3], int(match[4])
+                if all(service in self.ports for service in SERVICES):
+                    self._ready.set()
         pipe.close()
 
     def _join(self) -> None:
@@ -181,3 +192,7 @@ class Server:
     @property
     def url(self) -> str:
         return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def queue_url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.ports['Queue']}"

@@ -127,3 +127,18 @@ pub const FIND_COMPARISONS: usize = 2 * TAGS;
 pub const FIND_CONTAINERS: usize = 1_000;
 /// Candidates that one page of Find Blobs by Tags compares before it ends early.
 pub const FIND_CANDIDATES: usize = 20_000;
+
+/// Bytes of a message's text.
+pub const MESSAGE_TEXT_BYTES: usize = 64 * 1024;
+/// Bytes of a message's text before 2011-08-18.
+pub const OLD_MESSAGE_TEXT_BYTES: usize = 8 * 1024;
+/// Messages that one request receives or peeks at most.
+pub const MESSAGES_AT_ONCE: u64 = 32;
+/// Seconds a message may stay invisible.
+pub const VISIBILITY_SECONDS: u64 = 7 * 24 * 3600;
+/// Seconds a message may stay invisible before 2011-08-18.
+pub const OLD_VISIBILITY_SECONDS: u64 = 2 * 3600;
+/// Seconds a received message stays invisible unless the request says otherwise.
+pub const DEFAULT_VISIBILITY_SECONDS: u64 = 30;
+/// Seconds a message lives unless the request says otherwise, and at most before 2017-07-29.
+pub const DEFAULT_MESSAGE_SECONDS: u64 = 7 * 24 * 3600;

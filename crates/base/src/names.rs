@@ -57,6 +57,12 @@ name_type!(
 );
 
 name_type!(
+    /// A queue: 3–63 lower-case letters, digits and single hyphens between them.
+    QueueName,
+    check_queue
+);
+
+name_type!(
     /// A table: a letter and then 2–62 letters and digits. Keeps the case it was given; tables whose
     /// names differ in case alone are the same table, see [`TableName::folded`].
     TableName,
@@ -82,9 +88,10 @@ fn check_account(text: &str) -> Result<(), NameError> {
 }
 
 fn check_container(text: &str) -> Result<(), NameError> {
-    if SYSTEM_CONTAINERS.contains(&text) {
-        return Ok(());
-    }
+    if SYSTEM_CONTAINERS.contains(&text) { Ok(()) } else { check_queue(text) }
+}
+
+fn check_queue(text: &str) -> Result<(), NameError> {
     let alphanumeric = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     if !text.bytes().all(|b| alphanumeric(b) || b == b'-') || text.contains("--") {
         return Err(NameError::Characters);
@@ -150,6 +157,20 @@ mod tests {
         }
         assert_eq!(ContainerName::parse(&"a".repeat(63)).map(|_| ()), Ok(()));
         assert_eq!(ContainerName::parse(&"a".repeat(64)).map(|_| ()), Err(NameError::Length));
+    }
+
+    #[test]
+    fn queues() {
+        for (name, want) in [
+            ("a-b-1", Ok(())),
+            ("$root", Err(NameError::Characters)),
+            ("ab", Err(NameError::Length)),
+            ("a--b", Err(NameError::Characters)),
+            ("-ab", Err(NameError::Characters)),
+            ("Abc", Err(NameError::Characters)),
+        ] {
+            assert_eq!(QueueName::parse(name).map(|_| ()), want, "{name}");
+        }
     }
 
     #[test]

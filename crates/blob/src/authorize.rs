@@ -9,13 +9,14 @@ use crate::request::Asked;
 use zaffre_auth::{
     Account, Accounts, Action, Authorized, Claim, ContainerAccess, GetUserDelegationKey, Guarded,
     RequestFacts, ResponseOverrides, Scope, Service, UserDelegationKey, authenticate, authorize,
-    counts_for_credentials, delegation, may,
+    delegation, may,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
 use zaffre_core::blob::container_access;
 use zaffre_domain::blob::PublicAccess;
-use zaffre_http::{ApiError, RequestHead};
+use zaffre_http::ApiError;
+pub(crate) use zaffre_http::signed_headers;
 
 /// Headers as the signature rules want them.
 pub(crate) type SignedHeaders<'a> = Vec<(&'a str, &'a str)>;
@@ -30,22 +31,6 @@ pub(crate) struct Caller<'a> {
     acl: Option<ContainerAccess>,
     facts: RequestFacts<'a>,
     now: Timestamp,
-}
-
-/// All headers as text. One that is not text would escape the signature, or be no credential where
-/// there was one, so it is refused; those that no signature covers are left out.
-pub(crate) fn signed_headers(head: &RequestHead) -> Result<SignedHeaders<'_>, ApiError> {
-    let mut headers = Vec::with_capacity(head.headers.len());
-    for (name, value) in &head.headers {
-        match std::str::from_utf8(value.as_bytes()) {
-            Ok(text) => headers.push((name.as_str(), text)),
-            Err(_) if counts_for_credentials(name.as_str()) => {
-                return Err(ApiError::invalid_header_value(name.as_str(), ""));
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(headers)
 }
 
 impl<'a> Caller<'a> {

@@ -7,6 +7,7 @@ pub mod blob;
 mod detached;
 mod directory;
 mod error;
+pub mod queue;
 mod records;
 mod service;
 pub mod service_properties;

@@ -7,6 +7,7 @@ use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
+use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ struct Inner {
     pending: Pending,
     properties: Cache,
     settings: Settings,
+    heads: Heads,
 }
 
 /// What an operator may choose.
@@ -89,6 +91,7 @@ impl Core {
             pending: Pending::default(),
             properties: Cache::default(),
             settings: Settings::default(),
+            heads: Heads::default(),
         }))
     }
 
@@ -112,6 +115,10 @@ impl Core {
 
     pub(crate) fn all_settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    pub(crate) fn heads(&self) -> &Heads {
+        &self.0.heads
     }
 
     /// The instant a read happens: never before what it sees was committed.

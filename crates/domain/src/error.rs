@@ -2,6 +2,8 @@
 //!
 //! Must never mention HTTP or NTSTATUS: one table in each protocol maps these.
 
+use alloc::string::String;
+
 /// A refusal decided by the rules; nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -132,6 +134,32 @@ pub enum Refusal {
     PreviousSnapshotCannotBeNewer,
     /// The blob was written anew since the snapshot to compare with was taken.
     BlobOverwritten,
+    // Queues and messages
+    /// No such queue.
+    QueueNotFound,
+    /// The queue exists already, with other metadata.
+    QueueAlreadyExists,
+    /// The name is still held by a queue being deleted.
+    QueueBeingDeleted,
+    /// No such message, or its receipt is no longer good.
+    MessageNotFound,
+    /// The receipt was made for another message.
+    PopReceiptMismatch,
+    /// The receipt was never made here.
+    InvalidPopReceipt {
+        /// As it came.
+        presented: String,
+    },
+    /// The message would stay invisible until after it has expired.
+    InvisibleBeyondExpiry {
+        /// The timeout asked for.
+        seconds: u64,
+    },
+    /// A new message would expire before it is ever visible.
+    InvisibleForLife {
+        /// The timeout asked for.
+        seconds: u64,
+    },
 
     // Metadata
     /// A metadata name is not a C# identifier or is given twice, or a value is not plain ASCII.

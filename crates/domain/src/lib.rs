@@ -8,6 +8,7 @@ pub mod blob;
 pub mod conditions;
 pub mod error;
 pub mod lease;
+pub mod queue;
 pub mod service;
 pub mod table;
 

@@ -224,6 +224,10 @@ codes! {
          by the server."
     MEMORY_EXTENT_STORE_AT_SIZE_LIMIT = CONFLICT "MemoryExtentStoreAtSizeLimit":
         "There is no space left to store the content of this request."
+    INVALID_MARKER = BAD_REQUEST "InvalidMarker":
+        "The specified marker is invalid."
+    MESSAGE_NOT_FOUND = NOT_FOUND "MessageNotFound":
+        "The specified message does not exist."
     METADATA_TOO_LARGE = BAD_REQUEST "MetadataTooLarge":
         "The metadata specified exceeds the maximum permissible limit."
     MISSING_CONTENT_LENGTH_HEADER = LENGTH_REQUIRED "MissingContentLengthHeader":
@@ -256,6 +260,14 @@ codes! {
         "The server is busy."
     UNSUPPORTED_HEADER = BAD_REQUEST "UnsupportedHeader":
         "One of the HTTP headers specified in the request is not supported."
+    POP_RECEIPT_MISMATCH = BAD_REQUEST "PopReceiptMismatch":
+        "The specified pop receipt did not match the pop receipt for a dequeued message."
+    QUEUE_ALREADY_EXISTS = CONFLICT "QueueAlreadyExists":
+        "The specified queue already exists."
+    QUEUE_BEING_DELETED = CONFLICT "QueueBeingDeleted":
+        "The specified queue is being deleted."
+    QUEUE_NOT_FOUND = NOT_FOUND "QueueNotFound":
+        "The specified queue does not exist."
     UNSUPPORTED_QUERY_PARAMETER = BAD_REQUEST "UnsupportedQueryParameter":
         "One of the query parameters specified in the request URI is not supported."
     UNSUPPORTED_XML_NODE = BAD_REQUEST "UnsupportedXmlNode":

@@ -2,8 +2,10 @@
 //!
 //! Must never know a service's operations.
 
+pub mod access_policies;
 mod accounts;
 pub mod address;
+mod asked;
 mod auth_error;
 pub mod codes;
 pub mod cors;
@@ -26,6 +28,7 @@ pub mod versions;
 pub mod xml;
 
 pub use accounts::AccountsHandle;
+pub use asked::{Asked, Destination, signed_headers};
 pub use error::ApiError;
 pub use head::Origin;
 pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};

@@ -33,7 +33,7 @@ pub const CONNECTION_BUFFER: usize = 256 * 1024;
 /// Attributes on one XML element.
 pub const XML_ATTRIBUTES: usize = 16;
 /// Bytes of text in one XML element.
-pub const XML_TEXT_BYTES: usize = 64 * 1024;
+pub const XML_TEXT_BYTES: usize = 1024 * 1024;
 /// Query parameters in one URL.
 pub const QUERY_PARAMETERS: usize = 128;
 /// Parts in one batch of the Blob service.

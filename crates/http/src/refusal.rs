@@ -33,10 +33,26 @@ impl From<Refusal> for ApiError {
                     .to_owned(),
             ),
             Refusal::IncompleteBody => Self::incomplete_body(),
+            Refusal::InvalidPopReceipt { presented } => Self::invalid_query_parameter(
+                "popreceipt",
+                &presented,
+                "Invalid pop receipt format.",
+            ),
+            Refusal::InvisibleBeyondExpiry { seconds } => invalid_visibility(
+                seconds,
+                "The visibility timeout must not end after the message has expired.",
+            ),
+            Refusal::InvisibleForLife { seconds } => {
+                invalid_visibility(seconds, "messagettl must be greater than visibilitytimeout.")
+            }
             Refusal::Table(refusal) => table_refusal::describe(error, &refusal),
             _ => error,
         }
     }
+}
+
+fn invalid_visibility(seconds: u64, reason: &str) -> ApiError {
+    ApiError::invalid_query_parameter("visibilitytimeout", &seconds.to_string(), reason)
 }
 
 /// The codes word leases on blobs; on containers only the noun differs.
@@ -117,6 +133,14 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::PreviousSnapshotNotFound => codes::PREVIOUS_SNAPSHOT_NOT_FOUND,
         Refusal::PreviousSnapshotCannotBeNewer => codes::PREVIOUS_SNAPSHOT_CANNOT_BE_NEWER,
         Refusal::BlobOverwritten => codes::BLOB_OVERWRITTEN,
+        Refusal::QueueNotFound => codes::QUEUE_NOT_FOUND,
+        Refusal::QueueAlreadyExists => codes::QUEUE_ALREADY_EXISTS,
+        Refusal::QueueBeingDeleted => codes::QUEUE_BEING_DELETED,
+        Refusal::MessageNotFound => codes::MESSAGE_NOT_FOUND,
+        Refusal::PopReceiptMismatch => codes::POP_RECEIPT_MISMATCH,
+        Refusal::InvalidPopReceipt { .. }
+        | Refusal::InvisibleBeyondExpiry { .. }
+        | Refusal::InvisibleForLife { .. } => codes::INVALID_QUERY_PARAMETER_VALUE,
         Refusal::InvalidMetadata => codes::INVALID_METADATA,
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,

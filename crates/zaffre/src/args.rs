@@ -39,6 +39,19 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) blob_keep_alive: u64,
 
+    /// Address the Queue service listens on
+    #[arg(long = "queueHost", value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) queue_host: String,
+
+    /// Port of the Queue service; 0 lets the system choose
+    #[arg(long = "queuePort", value_name = "PORT", default_value_t = 10_001)]
+    pub(crate) queue_port: u16,
+
+    /// Seconds an idle connection is kept
+    #[arg(long = "queueKeepAliveTimeout", value_name = "SECONDS", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) queue_keep_alive: u64,
+
     /// Where data is kept
     #[arg(short, long, value_name = "DIR", default_value = "./zaffre-data")]
     pub(crate) location: PathBuf,
@@ -113,6 +126,12 @@ impl Args {
         let (host, port) = (self.blob_host.as_str(), self.blob_port);
         Wanted { name: "Blob", flags: "blob", host, port, keep_alive: self.blob_keep_alive }
     }
+
+    /// Where the Queue service is wanted.
+    pub(crate) fn queue(&self) -> Wanted<'_> {
+        let (host, port) = (self.queue_host.as_str(), self.queue_port);
+        Wanted { name: "Queue", flags: "queue", host, port, keep_alive: self.queue_keep_alive }
+    }
 }
 
 /// What else the program does besides serving.
@@ -132,15 +151,6 @@ pub(crate) enum Command {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Services to come (accepted, not served yet)")]
 pub(crate) struct Later {
-    /// Address of the Queue service
-    #[arg(long = "queueHost", value_name = "HOST")]
-    queue_host: Option<String>,
-    /// Port of the Queue service
-    #[arg(long = "queuePort", value_name = "PORT")]
-    queue_port: Option<u16>,
-    /// Seconds an idle connection is kept
-    #[arg(long = "queueKeepAliveTimeout", value_name = "SECONDS")]
-    queue_keep_alive: Option<u64>,
     /// Address of the Table service
     #[arg(long = "tableHost", value_name = "HOST")]
     table_host: Option<String>,
@@ -164,10 +174,8 @@ pub(crate) struct Later {
 impl Later {
     /// Names of the services that were asked for and will not come.
     pub(crate) fn asked_for(&self) -> Vec<&'static str> {
-        let queue = self.queue_host.is_some() || self.queue_port.is_some();
         let table = self.table_host.is_some() || self.table_port.is_some();
         let asked = [
-            (queue || self.queue_keep_alive.is_some(), "Queue"),
             (table || self.table_keep_alive.is_some(), "Table"),
             (self.file_port.is_some(), "File"),
             (self.smb_port.is_some(), "SMB"),
@@ -211,7 +219,8 @@ mod tests {
                     --smbPort 4 --consolePort 5 --containerDeleteDelay 30 --config f";
         let args = Args::try_parse_from(line.split_whitespace()).expect("taken");
         assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
-        assert_eq!(args.later.asked_for(), ["Queue", "Table", "File", "SMB", "console"]);
+        assert_eq!((args.queue_host.as_str(), args.queue_port), ("h", 1));
+        assert_eq!(args.later.asked_for(), ["Table", "File", "SMB", "console"]);
     }
 
     #[test]
@@ -236,6 +245,7 @@ mod tests {
             ("--cert c --key k --oauth-issuer i", false),
             ("--cert c --key k --oauth basic --oauth-keys f", false),
             ("--blobport 1", false),
+            ("--queueKeepAliveTimeout 0", false),
             ("--location x", true),
             ("surplus", false),
             ("check dir", true),

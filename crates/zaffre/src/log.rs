@@ -15,8 +15,8 @@ use tracing_subscriber::{fmt, registry};
 
 const VARIABLE: &str = "ZAFFRE_LOG";
 /// What goes to the `--debug` file unless the variable says otherwise.
-const DETAILED: &str = "info,zaffre=debug,zaffre_http=debug,zaffre_blob=debug,zaffre_core=debug,\
-                        zaffre_store=debug,access=info";
+const DETAILED: &str = "info,zaffre=debug,zaffre_http=debug,zaffre_blob=debug,zaffre_queue=debug,\
+                        zaffre_core=debug,zaffre_store=debug,access=info";
 
 /// Starts logging.
 pub(crate) fn start(args: &Args) -> Result<(), Failure> {

@@ -22,6 +22,7 @@ use zaffre_base::limits::MIB;
 use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
 use zaffre_http::AccountsHandle;
+use zaffre_queue::{QueueOptions, QueueService};
 use zaffre_store::disk::{Disk, MemDisk, RealDisk};
 use zaffre_store::{Store, StoreOptions};
 
@@ -38,7 +39,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let mut stops = Stops::listen()?;
     let tls = certificate::load(args)?;
     let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
-    let endpoints = [&blob];
+    let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
+    let endpoints = [&blob, &queue];
     let (source, accounts) = Source::open(args, &endpoints)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
     let accounts = accounts.trusting(tokens.trust.clone());
@@ -50,9 +52,11 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let following = tokio::spawn(source.follow(handle.clone()));
     let renewing = tokio::spawn(tokens.follow(handle.clone()));
     let mut running = Running::new(core.clone());
-    let options =
-        BlobOptions { always_path_style: args.disable_product_style_url, port: blob.port() };
-    running.start(blob, BlobService::new(core.clone(), handle, options));
+    let always_path_style = args.disable_product_style_url;
+    let options = BlobOptions { always_path_style, port: blob.port() };
+    running.start(blob, BlobService::new(core.clone(), handle.clone(), options));
+    let options = QueueOptions { always_path_style };
+    running.start(queue, QueueService::new(core.clone(), handle, options));
     if !args.silent {
         say(&text);
     }

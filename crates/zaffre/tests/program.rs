@@ -12,6 +12,10 @@ fn zaffre(data: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zaffre"));
     command.env_remove("AZURITE_ACCOUNTS").env_remove("ZAFFRE_LOG").current_dir(data);
     command.args(line.split_whitespace());
+    // Whoever lets the system choose one port wants it to choose all.
+    if line.contains("--blobPort") && !line.contains("--queuePort") {
+        command.args(["--queuePort", "0"]);
+    }
     command
 }
 
@@ -94,18 +98,22 @@ fn starts_serves_and_ends() {
         let dir = tempfile::tempdir().expect("a directory");
         let server = Server::start(zaffre(dir.path(), "--blobPort 0"));
         assert_eq!(server.seen[0], "Azurite Blob service is starting at http://127.0.0.1:0");
+        assert_eq!(server.seen[1], "Azurite Queue service is starting at http://127.0.0.1:0");
         assert!(dir.path().join("zaffre-data").is_dir());
         let answer = server.ask(&get("/devstoreaccount1?comp=list"));
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
         server.signal(signal);
         let (code, lines) = server.end();
         assert_eq!(code, Some(0), "{lines:?}");
-        assert!(
-            lines.iter().any(|l| l.starts_with("Connection string: DefaultEndpointsProtocol="))
-        );
+        let connection = "Connection string: DefaultEndpointsProtocol=";
+        let connection = lines.iter().find(|line| line.starts_with(connection)).expect("shown");
+        assert!(connection.contains(";BlobEndpoint=http://127.0.0.1:"), "{connection}");
+        assert!(connection.contains(";QueueEndpoint=http://127.0.0.1:"), "{connection}");
         let last = [
             "Azurite Blob service is closing...".to_owned(),
+            "Azurite Queue service is closing...".to_owned(),
             "Azurite Blob service successfully closed".to_owned(),
+            "Azurite Queue service successfully closed".to_owned(),
         ];
         assert!(lines.ends_with(&last), "{lines:?}");
     }
@@ -117,7 +125,7 @@ fn silence_spares_the_lines_tools_wait_for() {
     let server = Server::start(zaffre(dir.path(), "--blobPort 0 --silent --inMemoryPersistence"));
     server.signal("-TERM");
     let (code, lines) = server.end();
-    assert_eq!((code, lines.len()), (Some(0), 4), "{lines:?}");
+    assert_eq!((code, lines.len()), (Some(0), 8), "{lines:?}");
     assert!(!dir.path().join("zaffre-data").exists());
 }
 
@@ -141,6 +149,10 @@ fn refusals_say_what_to_do() {
         ("--blobPort 0 -l .".to_owned(), vec!["not zaffre's", "--location"]),
         ("--blobHost 0.0.0.0 --blobPort 0".to_owned(), vec!["everybody", "--developmentAccount"]),
         ("--blobHost 192.0.2.1 --blobPort 0".to_owned(), vec!["does not have this address"]),
+        (
+            format!("--blobPort 0 --queuePort {port} -l other"),
+            vec!["another program uses this port", "--queuePort"],
+        ),
         ("--blobPort 0 --cert file".to_owned(), vec!["--key", "--pwd"]),
         ("--blobPort 0 --cert file --pwd x".to_owned(), vec!["certificate", "password"]),
         ("--blobPort 0 --config file".to_owned(), vec!["config file", "line 1"]),

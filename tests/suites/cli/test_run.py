@@ -17,6 +17,7 @@ import pytest
 from program import certificate, run
 
 from harness import DEV_ACCOUNT, DEV_KEY, Client, Server, service_sas
+from harness.server import ANY_PORTS
 from harness.wire import parse_responses
 
 ENVIRONMENT = Path(__file__).resolve().parents[3] / "target" / "test-env"
@@ -86,7 +87,7 @@ def test_bad_certificates_are_explained(files, tmp_path, flags):
     names = {f"{{{name}}}": str(path) for name, path in files.items()}
     names["{missing}"] = str(tmp_path / "missing.pem")
     flags = [names.get(flag, flag) for flag in flags]
-    done = run("--blobPort", "0", "--location", str(tmp_path), *flags, cwd=tmp_path)
+    done = run(*ANY_PORTS, "--location", str(tmp_path), *flags, cwd=tmp_path)
     said = done.stdout + done.stderr
     assert done.returncode != 0, said
     assert "panicked" not in said

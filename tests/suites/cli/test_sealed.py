@@ -9,6 +9,7 @@ import pytest
 from program import run
 
 from harness import Client, Server
+from harness.server import ANY_PORTS
 
 MARK = b"plain text that must not be found on the disk "
 
@@ -80,7 +81,7 @@ def test_only_the_right_key_opens(tmp_path):
         (sealed, ["--encryption-key-file", wrong], "encrypted with another key"),
         (plain, ["--encryption-key-file", right], "is not encrypted"),
     ):
-        done = run("--blobPort", "0", "--location", str(location), *options, cwd=tmp_path)
+        done = run(*ANY_PORTS, "--location", str(location), *options, cwd=tmp_path)
         assert done.returncode == 1 and said in done.stderr, (options, done.stderr)
         done = run("check", str(location), *options, cwd=tmp_path)
         assert done.returncode == 1 and said in done.stderr, (options, done.stderr)
@@ -90,7 +91,7 @@ def test_only_the_right_key_opens(tmp_path):
 @pytest.mark.parametrize("data", [b"short", b"z" * 64, b"\xff" * 33, b"x" * 2000])
 def test_a_file_that_is_no_key(tmp_path, data):
     key = key_file(tmp_path, data=data)
-    done = run("--encryption-key-file", key, "--blobPort", "0", cwd=tmp_path)
+    done = run("--encryption-key-file", key, *ANY_PORTS, cwd=tmp_path)
     assert done.returncode == 1 and "32 bytes" in done.stderr, done.stderr
 
 

@@ -22,7 +22,7 @@ from harness import (
     server_command,
     temp_dir,
 )
-from harness.server import READY
+from harness.server import ANY_PORTS, READY
 
 KEY_1 = "a2V5IG51bWJlciBvbmUgb2YgdGhlIGZpcnN0IGFjY291bnQ="
 KEY_2 = "a2V5IG51bWJlciB0d28gb2YgdGhlIGZpcnN0IGFjY291bnQ="
@@ -42,6 +42,9 @@ def refused(*args: str, cwd, env=None, user=None) -> str:
 def test_readiness_line_is_exact():
     with Server() as server:
         line = f"Azurite Blob service is successfully listening at http://127.0.0.1:{server.port}"
+        assert line in server.stdout, "on stdout, alone on its line"
+        port = server.ports["Queue"]
+        line = f"Azurite Queue service is successfully listening at http://127.0.0.1:{port}"
         assert line in server.stdout, "on stdout, alone on its line"
         # It is printed when requests are answered, not before.
         Client(server.url).get("/", query="comp=list").expect(200)
@@ -111,7 +114,7 @@ def test_bad_port(tmp_path, port):
 def test_all_of_azurites_flags_are_taken():
     with Server(
         "--loose", "--skipApiVersionCheck", "--disableTelemetry", "--blobKeepAliveTimeout", "7",
-        "--blobHost", "127.0.0.1", "--queueHost", "127.0.0.1", "--queuePort", "0",
+        "--blobHost", "127.0.0.1", "--queueHost", "127.0.0.1",
         "--tableHost", "127.0.0.1", "--tablePort", "0", "--queueKeepAliveTimeout", "5",
         "--tableKeepAliveTimeout", "5", "--disableProductStyleUrl",
     ) as server:  # fmt: skip
@@ -122,12 +125,12 @@ def test_all_of_azurites_flags_are_taken():
 @contextlib.contextmanager
 def spawned(*args: str, cwd):
     """The program with exactly these flags and port 0; yields its address."""
-    command = [*server_command(), "--blobPort", "0", *args]
+    command = [*server_command(), *ANY_PORTS, *args]
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, text=True)
     try:
         found = next((m for m in map(READY.search, process.stdout) if m), None)
         assert found, "ended before it was ready"
-        yield f"{found[1]}://{found[2]}:{found[3]}"
+        yield f"{found[2]}://{found[3]}:{found[4]}"
     finally:
         process.terminate()
         code = process.wait(20)
@@ -150,7 +153,7 @@ def test_missing_directory_is_made(tmp_path):
 def test_second_instance_on_the_same_directory(tmp_path):
     with Server(location=str(tmp_path)) as first:
         Client(first.url).create_container("kept")
-        said = refused("--blobPort", "0", "--location", str(tmp_path), cwd=tmp_path)
+        said = refused(*ANY_PORTS, "--location", str(tmp_path), cwd=tmp_path)
         assert str(tmp_path) in said
         assert re.search(r"(another|already|in use|locked)", said), said
         Client(first.url).head("/kept", query="restype=container").expect(200)
@@ -164,14 +167,14 @@ def test_port_in_use(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        said = refused("--blobPort", str(port), "--location", str(tmp_path), cwd=tmp_path)
+        said = refused("--blobPort", str(port), *ANY_PORTS[2:], "--location", str(tmp_path), cwd=tmp_path)
     assert str(port) in said
     assert "--blobPort" in said, "says what to do"
 
 
 def test_location_is_a_file(tmp_path):
     (tmp_path / "file").write_text("x")
-    said = refused("--blobPort", "0", "--location", str(tmp_path / "file"), cwd=tmp_path)
+    said = refused(*ANY_PORTS, "--location", str(tmp_path / "file"), cwd=tmp_path)
     assert str(tmp_path / "file") in said
 
 
@@ -180,7 +183,7 @@ def test_read_only_directory(tmp_path):
     with temp_dir() as folder:
         os.chmod(folder, 0o555)
         user = 65534 if os.geteuid() == 0 else None
-        said = refused("--blobPort", "0", "--location", folder, cwd="/", user=user)
+        said = refused(*ANY_PORTS, "--location", folder, cwd="/", user=user)
         assert folder in said
         os.chmod(folder, 0o755)
 
@@ -198,8 +201,8 @@ def test_foreign_data_directory(tmp_path):
 
 def test_in_memory():
     with temp_dir() as folder:
-        refused("--blobPort", "0", "--inMemoryPersistence", "--location", folder, cwd=folder)
-        refused("--blobPort", "0", "--extentMemoryLimit", "10", cwd=folder)
+        refused(*ANY_PORTS, "--inMemoryPersistence", "--location", folder, cwd=folder)
+        refused(*ANY_PORTS, "--extentMemoryLimit", "10", cwd=folder)
 
 
 def test_in_memory_leaves_nothing(tmp_path):
@@ -260,12 +263,12 @@ def test_accounts_from_a_config_file(tmp_path):
 
 
 def test_missing_config_file(tmp_path):
-    said = refused("--blobPort", "0", "--config", str(tmp_path / "none"), cwd=tmp_path)
+    said = refused(*ANY_PORTS, "--config", str(tmp_path / "none"), cwd=tmp_path)
     assert str(tmp_path / "none") in said
 
 
 def test_development_account_stays_on_loopback(tmp_path):
-    said = refused("--blobPort", "0", "--blobHost", "0.0.0.0", "--location", str(tmp_path),
+    said = refused(*ANY_PORTS, "--blobHost", "0.0.0.0", "--location", str(tmp_path),
                    cwd=tmp_path)  # fmt: skip
     assert DEV_KEY not in said
 

@@ -34,7 +34,7 @@ const NGINX: Need = Need {
 const NPM: Need =
     Need { probe: &["npm", "--version"], package: "npm", reason: "brings Azurite and its Node" };
 
-const BENCHES: [Bench; 2] = [
+const BENCHES: [Bench; 3] = [
     Bench {
         name: "store",
         peers: "the bare disk",
@@ -50,6 +50,14 @@ const BENCHES: [Bench; 2] = [
         example: "blob_bench",
         needs: &[FIO, NGINX, NPM],
         prepare: server_and_peers,
+    },
+    Bench {
+        name: "queue",
+        peers: "Azurite",
+        package: "zaffre",
+        example: "blob_bench",
+        needs: &[NPM],
+        prepare: || Ok([server_and_peers()?, vec!["queue".to_owned()]].concat()),
     },
 ];
 

@@ -2,7 +2,6 @@
 //!
 //! Must never hold content whole: only XML is collected, and that is bounded.
 
-pub mod access_policies;
 pub mod block_list;
 mod checked;
 pub mod framed;

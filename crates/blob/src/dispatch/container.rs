@@ -1,13 +1,15 @@
 //! Container operations and both listings.
 
 use super::{Dispatch, done};
-use crate::body::access_policies;
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::render::container;
 use crate::render::listing::{self, Frame};
 use hyper::StatusCode;
 use zaffre_core::blob::{self as service, op};
-use zaffre_http::{ApiError, BodyStream, Reply, xml};
+use zaffre_http::{ApiError, BodyStream, Reply, access_policies, xml};
+
+/// The letters a policy can grant on a container.
+const PERMISSIONS: &str = "racwdxyltfmeopi";
 
 impl Dispatch<'_> {
     pub(super) async fn list_containers(self, asked: ContainerListing) -> Result<Reply, ApiError> {
@@ -83,7 +85,7 @@ impl Dispatch<'_> {
         body: BodyStream,
     ) -> Result<Reply, ApiError> {
         let document = xml::collect(body, self.asked.fields.content_length()).await?;
-        op.policies = access_policies::parse(&document)?;
+        op.policies = access_policies::parse(&document, PERMISSIONS)?;
         let op = self.caller.permit(op)?;
         let written = done(service::set_container_acl(self.core, op).await)?;
         Ok(container::changed(StatusCode::OK, written, self.asked.version))

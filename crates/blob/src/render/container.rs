@@ -5,10 +5,9 @@ use crate::account_info;
 use hyper::StatusCode;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::reply::{ContainerView, LeaseOutcome, Written};
-use zaffre_domain::blob::{AccessPolicy, PublicAccess};
+use zaffre_domain::blob::PublicAccess;
 use zaffre_domain::lease::LeaseCommand;
-use zaffre_http::Reply;
-use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, access_policies};
 
 /// 200 or 201 with ETag and Last-Modified alone: Create, Set Metadata, Set ACL.
 pub fn changed(status: StatusCode, commit: Written, version: ApiVersion) -> Reply {
@@ -51,25 +50,7 @@ pub fn view(view: &ContainerView, version: ApiVersion) -> Reply {
 pub fn acl(view: &ContainerView, version: ApiVersion) -> Reply {
     changed(StatusCode::OK, view.written, version)
         .with_some("x-ms-blob-public-access", access(view.access))
-        .with_body(XML, policies(&view.policies))
-}
-
-fn policies(policies: &[AccessPolicy]) -> Vec<u8> {
-    let mut xml = Writer::default();
-    if policies.is_empty() {
-        xml.empty("SignedIdentifiers");
-        return xml.finish();
-    }
-    xml.open("SignedIdentifiers");
-    for policy in policies {
-        xml.open("SignedIdentifier").element("Id", &policy.id).open("AccessPolicy");
-        xml.optional("Start", policy.start.map(zaffre_base::Timestamp::iso7))
-            .optional("Expiry", policy.expiry.map(zaffre_base::Timestamp::iso7))
-            .optional("Permission", policy.permission.as_ref());
-        xml.close("AccessPolicy").close("SignedIdentifier");
-    }
-    xml.close("SignedIdentifiers");
-    xml.finish()
+        .with_body(XML, access_policies::document(&view.policies))
 }
 
 /// `x-ms-blob-public-access`; a private container shows none.

@@ -11,7 +11,9 @@ use crate::blob::site::Site;
 use crate::directory::keys::{
     account_of, directory as directory_of, registered_accounts, registry,
 };
-use crate::directory::{Family, KeyRange, doomed_place};
+use crate::directory::{Family, KeyRange, Place, doomed_place};
+use crate::queue::reclaim;
+use crate::queue::records::Queue;
 use crate::service::blocking;
 use crate::{Core, Error};
 use zaffre_base::{AccountName, BlobName};
@@ -44,6 +46,18 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
             }
         }
         forget_held_names(core, &directory, family).await?;
+    }
+    let mut queues = Scan::new(directory.clone(), Family::Queues.rows(""));
+    while let Some(rows) = queues.next(core).await? {
+        for row in rows {
+            let name = Family::Queues.name_of(&row.key);
+            let name = name.ok_or_else(|| StoreError::corrupt("the key of a queue"))?;
+            let incarnation = Queue::from_bytes(&row.value)?.incarnation;
+            let place = Place::new(Family::Queues, account, &name, incarnation);
+            if let Some(next) = reclaim::next(core, &place).await? {
+                core.pending().expires(&place, next);
+            }
+        }
     }
     let mut containers = Scan::new(directory, keys::containers(""));
     while let Some(rows) = containers.next(core).await? {

@@ -1,10 +1,11 @@
-//! Work that outlives requests: freeing replaced content, purging deleted containers, dropping
-//! expired staged blocks.
+//! Work that outlives requests: freeing replaced content, purging what was deleted, dropping
+//! expired staged blocks and messages.
 //!
 //! Must never hold a request up, and never rely on memory: every piece of work is a row that is
 //! found again after a restart, and doing it twice is harmless.
 
 mod ended;
+mod expire;
 mod full;
 mod pending;
 pub(crate) mod purge;
@@ -63,12 +64,15 @@ impl Core {
         tasks.spawn(async move { run(&core).await });
         let core = self.clone();
         tasks.spawn(async move { upkeep::run(&core).await });
+        let core = self.clone();
+        tasks.spawn(async move { expire::run(&core).await });
         Background(tasks)
     }
 
     /// One whole pass: looks through everything and does what can be done now.
     pub async fn run_background_once(&self) -> Result<Swept, Error> {
         full::look(self).await?;
+        expire::work(self).await?;
         Ok(work(self).await)
     }
 }

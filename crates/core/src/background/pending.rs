@@ -4,10 +4,12 @@
 
 use super::purge::Doomed;
 use crate::blob::site::Site;
-use std::collections::{BTreeSet, HashSet};
+use crate::directory::Place;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
-use zaffre_base::AccountName;
+use zaffre_base::{AccountName, Timestamp};
+use zaffre_domain::queue::NEVER;
 
 /// What the background has been told about.
 #[derive(Default)]
@@ -23,6 +25,8 @@ struct State {
     sites: BTreeSet<Site>,
     doomed: BTreeSet<Doomed>,
     registered: HashSet<AccountName>,
+    /// When the next message of each queue expires, or an instant before that.
+    expiries: BTreeMap<Place, Timestamp>,
 }
 
 /// Work taken from the list.
@@ -70,6 +74,25 @@ impl Pending {
     /// Waits until something new is marked.
     pub(super) async fn wait(&self) {
         self.arrived.notified().await;
+    }
+
+    /// A queue has a message that expires at `at`.
+    pub(crate) fn expires(&self, place: &Place, at: Timestamp) {
+        if at == NEVER {
+            return;
+        }
+        let mut state = self.state();
+        match state.expiries.get_mut(place) {
+            Some(known) => *known = at.min(*known),
+            None => drop(state.expiries.insert(place.clone(), at)),
+        }
+    }
+
+    /// Queues that have had a message expire; they are forgotten until told of again.
+    pub(super) fn take_expired(&self, now: Timestamp) -> Vec<Place> {
+        let mut state = self.state();
+        let due = state.expiries.extract_if(.., |_, at| *at <= now);
+        due.map(|(place, _)| place).collect()
     }
 
     /// Whether the account is known to be in the registry.

@@ -37,6 +37,7 @@ pub(crate) fn wake(core: &Core, doomed: Doomed) {
 pub(super) async fn purge(core: &Core, doomed: &Doomed) -> Result<Progress, Error> {
     let place = &doomed.place;
     let guard = set_guard(core, place).await?;
+    core.heads().forget(place);
     let emptied = match place.family {
         Family::Containers => empty_container(core, &Site::from(place.clone()), guard).await?,
         Family::Queues | Family::Tables => empty_rows(core, place).await?,

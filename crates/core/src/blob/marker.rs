@@ -10,6 +10,7 @@ pub(crate) enum Listing {
     Containers = 1,
     Blobs = 2,
     Found = 3,
+    Queues = 4,
 }
 
 impl Listing {
@@ -18,6 +19,7 @@ impl Listing {
             Self::Containers => 1,
             Self::Blobs => 2,
             Self::Found => 3,
+            Self::Queues => 4,
         }
     }
 }
@@ -32,6 +34,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// What is current and has this name.
     pub(crate) fn blob(name: String) -> Self {
         Self { name, position: Vec::new() }
     }

@@ -26,7 +26,7 @@ pub(crate) mod keys;
 mod lease;
 mod list_blobs;
 mod list_containers;
-mod marker;
+pub(crate) mod marker;
 pub mod op;
 mod put_blob;
 mod put_block;

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 pub mod model;
+pub mod queue;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};

@@ -1,6 +1,6 @@
 //! The whole server over HTTP against Azurite, nginx, a bare hyper server and the bare disk.
 //!
-//! `cargo xtask bench blob` runs it. One loader for all; rounds of ours and of the peers' alternate,
+//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue` with the word `queue`. One loader for all; rounds of ours and of the peers' alternate,
 //! and the middle round counts. Must never compare with a figure from another run or machine.
 //!
 //! `drive <address> get|put <seconds>` only loads a server that runs already, for a profiler.
@@ -13,6 +13,8 @@ mod load;
 mod many;
 #[path = "../../../store/examples/store_bench/process.rs"]
 mod process;
+mod queue;
+mod queue_sizes;
 #[path = "../../../store/examples/store_bench/report.rs"]
 mod report;
 mod request;
@@ -65,12 +67,28 @@ fn run(words: &[&str]) -> Result<()> {
             return runtime.block_on(drive);
         }
         ["child-bare", length] => return runtime.block_on(bare::serve(length.parse()?)),
+        [data, server, environment, "queue"] => {
+            let places = prepared(data, "queue", server, environment)?;
+            return runtime.block_on(queue::bench(&places, queue::FULL));
+        }
+        [data, server, environment, "queue", "--quick"] => {
+            let places = prepared(data, "queue", server, environment)?;
+            return runtime.block_on(queue::bench(&places, queue::QUICK));
+        }
         [data, server, environment] => (data, server, environment, FULL),
         [data, server, environment, "--quick"] => (data, server, environment, QUICK),
         _ => return Err("usage: blob_bench <data> <server> <environment> [--quick]".into()),
     };
+    let places = prepared(data, "blob", server, environment)?;
+    runtime.block_on(bench(&places, plan))?;
+    std::fs::remove_dir_all(&places.data)?;
+    Ok(())
+}
+
+/// An empty folder of its own.
+fn prepared(data: &str, name: &str, server: &str, environment: &str) -> Result<Places> {
     let places = Places {
-        data: Path::new(data).join("blob"),
+        data: Path::new(data).join(name),
         server: Path::new(server).to_owned(),
         environment: Path::new(environment).to_owned(),
     };
@@ -78,9 +96,7 @@ fn run(words: &[&str]) -> Result<()> {
         std::fs::remove_dir_all(&places.data)?;
     }
     std::fs::create_dir_all(&places.data)?;
-    runtime.block_on(bench(&places, plan))?;
-    std::fs::remove_dir_all(&places.data)?;
-    Ok(())
+    Ok(places)
 }
 
 async fn bench(places: &Places, plan: Plan) -> Result<()> {

@@ -6,7 +6,9 @@ use crate::report::Result;
 use bytes::Bytes;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY, parse_key};
-use zaffre_auth::{RequestFacts, Service, sign};
+use zaffre_auth::{
+    Accounts, Authorized, Claim, Guarded, RequestFacts, Service, authenticate, authorize, sign,
+};
 use zaffre_base::{AccountName, ApiVersion, Secret, Timestamp};
 
 const VERSION: &str = "2024-08-04";
@@ -52,14 +54,14 @@ impl Signer {
         let path = format!("/{}{path}", self.account);
         let length = length.to_string();
         let mut headers = vec![("x-ms-version", VERSION), ("x-ms-date", self.date.as_str())];
-        if method == "PUT" {
+        if matches!(method, "PUT" | "POST") {
             headers.push(("Content-Length", &length));
         }
         headers.extend_from_slice(more);
         let pairs: Vec<(String, String)> = query
             .split('&')
             .filter_map(|pair| pair.split_once('='))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| (name.to_owned(), decoded(value)))
             .collect();
         let authorization = sign::shared_key(
             &RequestFacts {
@@ -91,9 +93,54 @@ impl Signer {
         Ok(Bytes::from(text))
     }
 
+    /// Proves to be the owner at `now`. What it needs of the request stays for ever: one is made.
+    pub(crate) fn owner(self, now: Timestamp) -> Result<Owner> {
+        let signer: &'static Self = Box::leak(Box::new(self));
+        let headers: &'static mut Vec<(&str, &str)> = Box::leak(Box::new(vec![
+            ("x-ms-version", VERSION),
+            ("x-ms-date", signer.date.as_str()),
+        ]));
+        let facts = |headers| RequestFacts {
+            service: Service::Queue,
+            method: "GET",
+            raw_path: "/devstoreaccount1/",
+            raw_query: "",
+            query: &[],
+            headers,
+            account: &signer.account,
+            container: None,
+            object: None,
+            path_style: true,
+            secondary: false,
+            peer: [127, 0, 0, 1].into(),
+            secure: false,
+            version: signer.version,
+        };
+        let header = sign::shared_key(&facts(headers), &signer.key);
+        let header = header.map_err(|error| format!("cannot sign: {error:?}"))?;
+        let mut all = headers.clone();
+        all.push(("authorization", Box::leak(header.into_boxed_str())));
+        let facts = facts(Box::leak(all.into_boxed_slice()));
+        let claim = authenticate(&facts, &Accounts::development(), now, now)
+            .map_err(|error| format!("not the owner: {error:?}"))?;
+        Ok(Owner { claim, facts, now })
+    }
+
     pub(crate) fn create_container(&self, name: &str) -> Result<Request> {
         let head = self.head("PUT", &format!("/{name}?restype=container"), 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 201, length: None })
+    }
+
+    /// A request of the Queue service, whose signature has the same form.
+    pub(crate) fn queue(
+        &self,
+        method: &str,
+        target: &str,
+        body: Bytes,
+        status: u16,
+    ) -> Result<Request> {
+        let head = self.head(method, target, u64::try_from(body.len())?, &[])?;
+        Ok(Request { head, body, status, length: None })
     }
 
     /// `name` is container and blob.
@@ -125,6 +172,25 @@ impl Signer {
         let target = format!("/{container}?restype=container&comp=list&maxresults={page}");
         let head = self.head("GET", &target, 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 200, length: None })
+    }
+}
+
+/// Signatures are made over decoded values; ours have no escapes but these.
+fn decoded(value: &str) -> String {
+    value.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=")
+}
+
+/// The account's owner, for operations inside this process.
+pub(crate) struct Owner {
+    claim: Claim,
+    facts: RequestFacts<'static>,
+    now: Timestamp,
+}
+
+impl Owner {
+    pub(crate) fn permit<Op: Guarded>(&self, op: Op) -> Result<Authorized<Op>> {
+        let permitted = authorize(&self.claim, op, None, &self.facts, self.now);
+        Ok(permitted.map_err(|error| format!("not permitted: {error:?}"))?.0)
     }
 }
 

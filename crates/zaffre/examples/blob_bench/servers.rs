@@ -35,7 +35,7 @@ impl Server {
     /// Ours, on the data in `folder`.
     pub(crate) fn ours(places: &Places, folder: &Path) -> Result<Self> {
         let mut command = Command::new(&places.server);
-        command.args(["--silent", "--blobPort", "0", "--location"]).arg(folder);
+        command.args(["--silent", "--blobPort", "0", "--queuePort", "0", "--location"]).arg(folder);
         Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
     }
 
@@ -45,6 +45,23 @@ impl Server {
         command.arg(places.environment.join("node_modules/azurite/dist/src/blob/main.js"));
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
         command.args(["--blobPort", "0", "--location"]).arg(folder);
+        Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
+    }
+
+    /// Ours, of which the Queue service is asked.
+    pub(crate) fn our_queues(places: &Places, folder: &Path) -> Result<Self> {
+        let mut command = Command::new(&places.server);
+        command.args(["--silent", "--blobPort", "0", "--queuePort", "0", "--location"]).arg(folder);
+        let process = Started::new(command.env_remove("AZURITE_ACCOUNTS"))?;
+        Self::found_saying(process, "Queue service is successfully listen")
+    }
+
+    pub(crate) fn azurite_queues(places: &Places, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut command = Command::new(places.environment.join("node"));
+        command.arg(places.environment.join("node_modules/azurite/dist/src/queue/main.js"));
+        command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
+        command.args(["--queuePort", "0", "--location"]).arg(folder);
         Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
     }
 
@@ -59,11 +76,15 @@ impl Server {
     }
 
     /// Waits for the line that says where it listens.
-    fn found(mut process: Started) -> Result<Self> {
+    fn found(process: Started) -> Result<Self> {
+        // It "is listening" or "listens"; while it "is starting" the port is not known.
+        Self::found_saying(process, "listen")
+    }
+
+    fn found_saying(mut process: Started, words: &str) -> Result<Self> {
         let address = process.wait_for(|line| {
             let (said, address) = line.split_once("http://")?;
-            // It "is listening" or "listens"; while it "is starting" the port is not known.
-            if said.contains("listen") { address.trim().parse().ok() } else { None }
+            if said.contains(words) { address.trim().parse().ok() } else { None }
         })?;
         Ok(Self { process, address })
     }

@@ -1,18 +1,15 @@
-//! The XML body of Set Container ACL: at most five stored access policies.
+//! The XML of stored access policies, read and written: at most five.
 //!
 //! Must never judge permissions: those letters are compared when a SAS refers to the policy.
 
+use crate::error::ApiError;
+use crate::xml::{Event, Reader, Writer};
 use zaffre_base::Timestamp;
 use zaffre_base::limits::{ACCESS_POLICIES, ACCESS_POLICY_ID_CHARS};
 use zaffre_domain::blob::AccessPolicy;
-use zaffre_http::ApiError;
-use zaffre_http::xml::{Event, Reader};
 
-/// The letters a policy can grant on a container.
-const PERMISSIONS: &str = "racwdxyltfmeopi";
-
-/// Reads the document; an empty body means no policies.
-pub fn parse(document: &[u8]) -> Result<Vec<AccessPolicy>, ApiError> {
+/// Reads the document, whose policies can grant `letters`; an empty body means no policies.
+pub fn parse(document: &[u8], letters: &str) -> Result<Vec<AccessPolicy>, ApiError> {
     if document.is_empty() {
         return Ok(Vec::new());
     }
@@ -23,7 +20,7 @@ pub fn parse(document: &[u8]) -> Result<Vec<AccessPolicy>, ApiError> {
         if name != "SignedIdentifier" {
             return Err(unexpected(&xml, &name));
         }
-        let policy = identifier(&mut xml)?;
+        let policy = identifier(&mut xml, letters)?;
         if policies.len() == ACCESS_POLICIES {
             return Err(xml.error("There are more than five signed identifiers."));
         }
@@ -36,13 +33,13 @@ pub fn parse(document: &[u8]) -> Result<Vec<AccessPolicy>, ApiError> {
     Ok(policies)
 }
 
-fn identifier(xml: &mut Reader<'_>) -> Result<AccessPolicy, ApiError> {
+fn identifier(xml: &mut Reader<'_>, letters: &str) -> Result<AccessPolicy, ApiError> {
     let mut id = None;
     let mut policy = None;
     while let Some(name) = child(xml)? {
         match name.as_str() {
             "Id" if id.is_none() => id = Some(xml.element_text()?),
-            "AccessPolicy" if policy.is_none() => policy = Some(access_policy(xml)?),
+            "AccessPolicy" if policy.is_none() => policy = Some(access_policy(xml, letters)?),
             _ => return Err(unexpected(xml, &name)),
         }
     }
@@ -60,9 +57,28 @@ fn identifier(xml: &mut Reader<'_>) -> Result<AccessPolicy, ApiError> {
     Ok(AccessPolicy { id, start, expiry, permission })
 }
 
+/// Writes the policies.
+pub fn document(policies: &[AccessPolicy]) -> Vec<u8> {
+    let mut xml = Writer::default();
+    if policies.is_empty() {
+        xml.empty("SignedIdentifiers");
+        return xml.finish();
+    }
+    xml.open("SignedIdentifiers");
+    for policy in policies {
+        xml.open("SignedIdentifier").element("Id", &policy.id).open("AccessPolicy");
+        xml.optional("Start", policy.start.map(Timestamp::iso7))
+            .optional("Expiry", policy.expiry.map(Timestamp::iso7))
+            .optional("Permission", policy.permission.as_ref());
+        xml.close("AccessPolicy").close("SignedIdentifier");
+    }
+    xml.close("SignedIdentifiers");
+    xml.finish()
+}
+
 type Grant = (Option<Timestamp>, Option<Timestamp>, Option<String>);
 
-fn access_policy(xml: &mut Reader<'_>) -> Result<Grant, ApiError> {
+fn access_policy(xml: &mut Reader<'_>, letters: &str) -> Result<Grant, ApiError> {
     let (mut start, mut expiry, mut permission) = (None, None, None);
     while let Some(name) = child(xml)? {
         let text = match name.as_str() {
@@ -76,7 +92,7 @@ fn access_policy(xml: &mut Reader<'_>) -> Result<Grant, ApiError> {
         match name.as_str() {
             "Start" => start = Some(instant("Start", text)?),
             "Expiry" => expiry = Some(instant("Expiry", text)?),
-            _ if text.chars().all(|c| PERMISSIONS.contains(c)) => {
+            _ if text.chars().all(|c| letters.contains(c)) => {
                 permission = Some(text.to_owned());
             }
             _ => return Err(ApiError::invalid_xml_node("Permission", text)),
@@ -107,7 +123,7 @@ mod tests {
     use super::*;
 
     fn shown(document: &str) -> Result<String, &'static str> {
-        let policies = parse(document.as_bytes()).map_err(|e| e.code)?;
+        let policies = parse(document.as_bytes(), "racwdxyltfmeopi").map_err(|e| e.code)?;
         let time = |t: Option<Timestamp>| t.map_or("-".to_owned(), |t| t.iso7().to_string());
         let words = policies.iter().map(|p| {
             let permission = p.permission.as_deref().unwrap_or("-");
