@@ -12,11 +12,15 @@ CONTAINER = "restype=container"
 BLOCK = "MDAwMQ=="
 LEASE = "aaaaaaaa-1111-1111-1111-111111111111"
 PUT_BLOB = {"x-ms-blob-type": "BlockBlob"}
+PUT_APPEND = (("x-ms-blob-type", "AppendBlob"),)
+TAGS = "<Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>"
+WHERE = "comp=blobs&where=k%3D%27v%27"
+PROPERTIES = "restype=service&comp=properties"
 
 
 @dataclass(frozen=True)
 class Operation:
-    """`level` is the resource type of an account SAS: s, c or o."""
+    """`level` is the resource type of an account SAS: s, c or o, or each of several."""
 
     name: str
     method: str
@@ -69,5 +73,15 @@ OPERATIONS = [
     Operation("LeaseBlob", "PUT", "blob", "comp=lease", "o", "w", "w", ACQUIRE),
     Operation("BreakLease", "PUT", "blob", "comp=lease", "o", "wd", "wd", lease("break")),
     Operation("DeleteBlob", "DELETE", "blob", "", "o", "d", "d"),
-]
+    Operation("SnapshotBlob", "PUT", "blob", "comp=snapshot", "o", "cw", "cw"),
+    Operation("UndeleteBlob", "PUT", "blob", "comp=undelete", "o", "w", "w"),
+    Operation("PutAppendBlobNew", "PUT", "new", "", "o", "cw", "cw", PUT_APPEND),
+    Operation("GetBlobTags", "GET", "blob", "comp=tags", "o", "t", "t"),
+    Operation("SetBlobTags", "PUT", "blob", "comp=tags", "o", "t", "t", (), TAGS),
+    Operation("FindBlobsByTags", "GET", "root", WHERE, "os", "f", ""),
+    Operation("FindInContainer", "GET", "box", f"{CONTAINER}&{WHERE}", "oc", "f", "f"),
+    Operation("GetServiceProperties", "GET", "root", PROPERTIES, "s", "r", ""),
+    Operation("SetServiceProperties", "PUT", "root", PROPERTIES, "s", "w", "", (),
+              "<StorageServiceProperties/>"),
+]  # fmt: skip
 LETTERS = "racwdxyltfmeopi"

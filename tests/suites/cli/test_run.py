@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
-from program import certificate, run
+from program import run
 
 from harness import DEV_ACCOUNT, DEV_KEY, Client, Server, service_sas
+from harness.certificate import certificate
 from harness.server import ANY_PORTS
 from harness.wire import parse_responses
 
