@@ -57,6 +57,8 @@ codes! {
          string, it is UTF-16 encoded and the maximum number of characters should be 32K or less."
     TABLE_ALREADY_EXISTS = CONFLICT "TableAlreadyExists":
         "The table specified already exists."
+    TABLE_BEING_DELETED = CONFLICT "TableBeingDeleted":
+        "The specified table is being deleted. Try operation later."
     TABLE_NOT_FOUND = NOT_FOUND "TableNotFound":
         "The table specified does not exist."
     TOO_MANY_PROPERTIES = BAD_REQUEST "TooManyProperties":

@@ -14,6 +14,8 @@ pub(crate) fn code(refusal: &T) -> Code {
         T::TableNotFound => table_codes::TABLE_NOT_FOUND,
         T::NoSuchTable | T::EntityNotFound => codes::RESOURCE_NOT_FOUND,
         T::TableAlreadyExists => table_codes::TABLE_ALREADY_EXISTS,
+        T::TableBeingDeleted => table_codes::TABLE_BEING_DELETED,
+        T::BatchTooLarge => codes::REQUEST_BODY_TOO_LARGE,
         T::EntityAlreadyExists => table_codes::ENTITY_ALREADY_EXISTS,
         T::UpdateConditionNotSatisfied => table_codes::UPDATE_CONDITION_NOT_SATISFIED,
         T::EntityTooLarge => table_codes::ENTITY_TOO_LARGE,

@@ -12,6 +12,8 @@ pub enum TableRefusal {
     NoSuchTable,
     /// The table exists already.
     TableAlreadyExists,
+    /// The table is being deleted.
+    TableBeingDeleted,
     /// The name is one that the service keeps for itself.
     ReservedName,
     /// The entity exists already.
@@ -59,6 +61,8 @@ pub enum TableRefusal {
 
     /// A batch of more than 100 operations.
     TooManyOperations,
+    /// A batch whose entities are too much for one commit.
+    BatchTooLarge,
     /// A batch that touches more than one partition or table.
     DifferentPartitions,
     /// A batch that names an entity twice.

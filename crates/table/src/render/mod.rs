@@ -1,0 +1,40 @@
+//! Answers of the Table service: JSON for what is OData, XML for the rest.
+
+pub(crate) mod entity;
+pub(crate) mod error;
+pub(crate) mod table;
+
+use crate::format::Level;
+use hyper::StatusCode;
+use zaffre_base::ApiVersion;
+use zaffre_http::Reply;
+
+/// Characters that stand for themselves in a key inside a URL.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~!*()@$,;:'".contains(&byte)
+}
+
+/// A key inside a URL: quotes doubled, everything unsafe escaped.
+pub(crate) fn url_key(key: &str) -> String {
+    let mut out = String::with_capacity(key.len());
+    for byte in key.replace('\'', "''").bytes() {
+        if is_plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// An answer with a JSON body.
+pub(crate) fn json(status: StatusCode, level: Level, body: String, version: ApiVersion) -> Reply {
+    plain(status, version).with_body(level.content_type(), body)
+}
+
+/// An answer of an OData operation without a body.
+pub(crate) fn plain(status: StatusCode, version: ApiVersion) -> Reply {
+    Reply::new(status, version)
+        .with("cache-control", "no-cache")
+        .with("x-content-type-options", "nosniff")
+}
