@@ -60,6 +60,8 @@ SUITES = (
     Suite("copy", "venv", ("suites/copy",), 56),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
+    Suite("table", "venv", ("suites/table_service",), 157),
+    Suite("table-js", "node", ("table-*.test.mjs",), 7),
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("cli", "venv+node", ("suites/cli",), 63),

@@ -20,9 +20,9 @@ from pathlib import Path
 READY = re.compile(
     r"Azurite (\w+) service is successfully listening at (https?)://([^\s/]+):(\d+)"
 )
-SERVICES = ("Blob", "Queue")
+SERVICES = ("Blob", "Queue", "Table")
 # Flags that let the system choose every port.
-ANY_PORTS = ("--blobPort", "0", "--queuePort", "0")
+ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0")
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 
@@ -192,6 +192,10 @@ class Server:
     @property
     def url(self) -> str:
         return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def table_url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.ports['Table']}"
 
     @property
     def queue_url(self) -> str:

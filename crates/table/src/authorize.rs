@@ -58,7 +58,12 @@ impl<'a> Caller<'a> {
     }
 
     /// Refuses what the caller may not do, before its syntax is looked at and its body read.
-    pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>, target: &Target) -> Result<(), ApiError> {
+    pub(crate) fn check(
+        &self,
+        kind: Kind,
+        asked: &Asked<'_>,
+        target: &Target,
+    ) -> Result<(), ApiError> {
         let Some(action) = kind.action() else { return Ok(()) };
         let scope = target.scope(&asked.to.account);
         Ok(may(&self.claim, action, scope, self.acl.as_ref(), &self.facts, self.now)?)

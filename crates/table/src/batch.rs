@@ -7,7 +7,6 @@
 
 use crate::dispatch::{Dispatch, done};
 use crate::format::{Level, Prefer, negotiate};
-use crate::operation::Kind;
 use crate::render::entity::{self, Place};
 use crate::render::error;
 use crate::route::{resource, verb};
@@ -52,7 +51,8 @@ pub(crate) async fn perform(dispatch: Dispatch<'_>, body: BodyStream) -> Result<
     let Some(inner) = part.nested() else { return query(dispatch, part).await };
     // One more than allowed is still read, so that the answer can say which one is too much.
     let limit = TABLE_BATCH_OPERATIONS + 1;
-    let parts = Parts::read(part.content, &inner, limit).map_err(|_| too_many_or_malformed(part, &inner));
+    let parts =
+        Parts::read(part.content, &inner, limit).map_err(|_| too_many_or_malformed(part, &inner));
     let parts = match parts {
         Ok(parts) => parts,
         Err(Some(failed)) => return Ok(answer(&dispatch, &[], Err(failed))),
@@ -299,7 +299,9 @@ fn multipart_reply(dispatch: &Dispatch<'_>, parts: &[String], changeset: bool) -
         if changeset || index > 0 {
             let _ = write!(body, "--{boundary}\r\n");
         }
-        body.push_str("Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");
+        body.push_str(
+            "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n",
+        );
         body.push_str(part);
     }
     if changeset {

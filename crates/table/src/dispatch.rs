@@ -92,7 +92,8 @@ impl Dispatch<'_> {
         let service = zaffre_auth::Service::Table;
         let op = GetServiceProperties { account: self.asked.to.account.clone(), service };
         let properties = get_service_properties(self.core, self.caller.permit(op)?).await;
-        let document = service_properties::document(&done(properties)?, service, self.asked.version);
+        let properties = done(properties)?;
+        let document = service_properties::document(&properties, service, self.asked.version);
         Ok(self.empty(StatusCode::OK).with_body("application/xml", document))
     }
 
@@ -106,8 +107,7 @@ impl Dispatch<'_> {
     }
 
     fn get_service_stats(self) -> Result<Reply, ApiError> {
-        let service = zaffre_auth::Service::Table;
-        self.caller.permit(GetServiceStats { account: self.asked.to.account.clone(), service })?;
+        self.caller.permit(GetServiceStats { account: self.asked.to.account.clone() })?;
         let now = self.core.store().clock.now();
         service_properties::stats(self.asked.to.secondary, self.asked.version, now)
     }

@@ -57,7 +57,9 @@ fn media_type(text: &str) -> Result<Level, Code> {
         ("application/json", Some("minimalmetadata") | None)
         | ("*/*" | "application/*" | "json", _) => Ok(Level::Minimal),
         ("application/json", Some("fullmetadata")) => Ok(Level::Full),
-        ("application/json", Some("verbose")) => Err(table_codes::JSON_VERBOSE_FORMAT_NOT_SUPPORTED),
+        ("application/json", Some("verbose")) => {
+            Err(table_codes::JSON_VERBOSE_FORMAT_NOT_SUPPORTED)
+        }
         ("application/atom+xml", _) => Err(table_codes::ATOM_FORMAT_NOT_SUPPORTED),
         _ => Err(table_codes::MEDIA_TYPE_NOT_SUPPORTED),
     }

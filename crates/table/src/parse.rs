@@ -38,8 +38,8 @@ pub(crate) fn level(asked: &Asked<'_>) -> Result<Level, ApiError> {
 
 /// `$filter`; empty means none.
 fn filter(asked: &Asked<'_>) -> Result<Option<Expression>, ApiError> {
-    let text = asked.query("$filter").filter(|text| !text.trim().is_empty());
-    text.map(filter::parse).transpose().map_err(|error| refused(error.into()))
+    let text = asked.query("$filter").unwrap_or_default();
+    filter::parse(text).map_err(|error| refused(error.into()))
 }
 
 fn top(asked: &Asked<'_>) -> Result<usize, ApiError> {
@@ -53,8 +53,11 @@ fn top(asked: &Asked<'_>) -> Result<usize, ApiError> {
 /// `$select`: the names in their order; none for all.
 pub(crate) fn select(asked: &Asked<'_>) -> Result<Vec<String>, ApiError> {
     let text = asked.query("$select").unwrap_or_default();
-    let names: Vec<String> =
-        text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    let names: Vec<String> = text
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
     if names.len() > SELECTED {
         return Err(ApiError::invalid_input());
     }
@@ -134,19 +137,16 @@ pub(crate) fn write(
     }
 }
 
-fn change(
-    kind: Kind,
-    sent: &HeaderMap,
-    body: &[u8],
-    key: &EntityKey,
-) -> Result<Write, ApiError> {
+fn change(kind: Kind, sent: &HeaderMap, body: &[u8], key: &EntityKey) -> Result<Write, ApiError> {
     if kind == Kind::DeleteEntity {
-        let wanted = if_match(sent)?.ok_or_else(|| ApiError::missing_required_header("If-Match"))?;
+        let wanted =
+            if_match(sent)?.ok_or_else(|| ApiError::missing_required_header("If-Match"))?;
         return Ok(Write::Delete(wanted));
     }
     let entity = entity::read(body)?;
     let differs = |given: Option<&String>, named: &str| given.is_some_and(|given| given != named);
-    if differs(entity.partition.as_ref(), key.partition()) || differs(entity.row.as_ref(), key.row())
+    if differs(entity.partition.as_ref(), key.partition())
+        || differs(entity.row.as_ref(), key.row())
     {
         return Err(refused(TableRefusal::KeysDiffer));
     }

@@ -52,6 +52,19 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) queue_keep_alive: u64,
 
+    /// Address the Table service listens on
+    #[arg(long = "tableHost", value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) table_host: String,
+
+    /// Port of the Table service; 0 lets the system choose
+    #[arg(long = "tablePort", value_name = "PORT", default_value_t = 10_002)]
+    pub(crate) table_port: u16,
+
+    /// Seconds an idle connection is kept
+    #[arg(long = "tableKeepAliveTimeout", value_name = "SECONDS", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) table_keep_alive: u64,
+
     /// Where data is kept
     #[arg(short, long, value_name = "DIR", default_value = "./zaffre-data")]
     pub(crate) location: PathBuf,
@@ -132,6 +145,12 @@ impl Args {
         let (host, port) = (self.queue_host.as_str(), self.queue_port);
         Wanted { name: "Queue", flags: "queue", host, port, keep_alive: self.queue_keep_alive }
     }
+
+    /// Where the Table service is wanted.
+    pub(crate) fn table(&self) -> Wanted<'_> {
+        let (host, port) = (self.table_host.as_str(), self.table_port);
+        Wanted { name: "Table", flags: "table", host, port, keep_alive: self.table_keep_alive }
+    }
 }
 
 /// What else the program does besides serving.
@@ -151,15 +170,6 @@ pub(crate) enum Command {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Services to come (accepted, not served yet)")]
 pub(crate) struct Later {
-    /// Address of the Table service
-    #[arg(long = "tableHost", value_name = "HOST")]
-    table_host: Option<String>,
-    /// Port of the Table service
-    #[arg(long = "tablePort", value_name = "PORT")]
-    table_port: Option<u16>,
-    /// Seconds an idle connection is kept
-    #[arg(long = "tableKeepAliveTimeout", value_name = "SECONDS")]
-    table_keep_alive: Option<u64>,
     /// Port of the File service
     #[arg(long = "filePort", value_name = "PORT")]
     file_port: Option<u16>,
@@ -174,9 +184,7 @@ pub(crate) struct Later {
 impl Later {
     /// Names of the services that were asked for and will not come.
     pub(crate) fn asked_for(&self) -> Vec<&'static str> {
-        let table = self.table_host.is_some() || self.table_port.is_some();
         let asked = [
-            (table || self.table_keep_alive.is_some(), "Table"),
             (self.file_port.is_some(), "File"),
             (self.smb_port.is_some(), "SMB"),
             (self.console_port.is_some(), "console"),
@@ -220,7 +228,8 @@ mod tests {
         let args = Args::try_parse_from(line.split_whitespace()).expect("taken");
         assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
         assert_eq!((args.queue_host.as_str(), args.queue_port), ("h", 1));
-        assert_eq!(args.later.asked_for(), ["Table", "File", "SMB", "console"]);
+        assert_eq!((args.table_host.as_str(), args.table_port), ("h", 2));
+        assert_eq!(args.later.asked_for(), ["File", "SMB", "console"]);
     }
 
     #[test]

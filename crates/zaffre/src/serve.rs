@@ -25,6 +25,7 @@ use zaffre_http::AccountsHandle;
 use zaffre_queue::{QueueOptions, QueueService};
 use zaffre_store::disk::{Disk, MemDisk, RealDisk};
 use zaffre_store::{Store, StoreOptions};
+use zaffre_table::{TableOptions, TableService};
 
 /// Serves until a signal comes.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -40,7 +41,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let tls = certificate::load(args)?;
     let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
     let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
-    let endpoints = [&blob, &queue];
+    let table = Endpoint::bind(args.table(), tls.clone()).await?;
+    let endpoints = [&blob, &queue, &table];
     let (source, accounts) = Source::open(args, &endpoints)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
     let accounts = accounts.trusting(tokens.trust.clone());
@@ -56,7 +58,9 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let options = BlobOptions { always_path_style, port: blob.port() };
     running.start(blob, BlobService::new(core.clone(), handle.clone(), options));
     let options = QueueOptions { always_path_style };
-    running.start(queue, QueueService::new(core.clone(), handle, options));
+    running.start(queue, QueueService::new(core.clone(), handle.clone(), options));
+    let options = TableOptions { always_path_style };
+    running.start(table, TableService::new(core.clone(), handle, options));
     if !args.silent {
         say(&text);
     }

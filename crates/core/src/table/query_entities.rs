@@ -13,9 +13,9 @@ use crate::service::blocking;
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, KeyBound, KeyRange};
 use zaffre_base::limits::{TABLE_PAGE, TABLE_PAGE_BYTES};
-use zaffre_domain::table::{Entity, EntityKey};
 use zaffre_domain::table::filter::matches;
 use zaffre_domain::table::plan::{Range, ranges};
+use zaffre_domain::table::{Entity, EntityKey};
 use zaffre_store::{Snapshot, StoreError};
 
 /// Rows looked at for one page, whether they pass the filter or not: what a disk reads within the

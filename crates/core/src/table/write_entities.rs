@@ -94,11 +94,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn all(
-        mut self,
-        tx: &mut Tx<'_>,
-        ops: &[WriteEntity],
-    ) -> Result<Vec<Wrote>, Abort<Declined>> {
+    fn all(mut self, tx: &mut Tx<'_>, ops: &[WriteEntity]) -> Result<Vec<Wrote>, Abort<Declined>> {
         let mut done = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             done.push(self.one(tx, op).map_err(|abort| declined(index, abort))?);

@@ -168,7 +168,13 @@ mod tests {
     #[test]
     fn levels() {
         let table = TableName::parse("t12").unwrap_or_else(|_| panic!("legal"));
-        let place = |level, select| Place { base: "http://h/a", account: "a", table: &table, level, select };
+        let place = |level, select| Place {
+            base: "http://h/a",
+            account: "a",
+            table: &table,
+            level,
+            select,
+        };
         let minimal = one(&sample(), place(Level::Minimal, &[]));
         assert_eq!(
             minimal,
