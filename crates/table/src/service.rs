@@ -16,8 +16,7 @@ use zaffre_core::Core;
 use zaffre_domain::service::ServiceProperties;
 use zaffre_http::cors::{self, CrossOrigin};
 use zaffre_http::{
-    AccountsHandle, ApiError, Asked, Destination, Reply, Request, RequestHead, Service,
-    signed_headers, versions,
+    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, signed_headers, versions,
 };
 
 /// What an operator may choose.
