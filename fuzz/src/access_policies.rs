@@ -2,19 +2,22 @@
 
 use zaffre_base::Timestamp;
 use zaffre_base::limits::{ACCESS_POLICIES, ACCESS_POLICY_ID_CHARS};
-use zaffre_http::access_policies::parse;
 use zaffre_domain::blob::AccessPolicy;
+use zaffre_http::access_policies::parse;
 use zaffre_http::xml::Writer;
+
+/// The letters a policy can grant on a container.
+const PERMISSIONS: &str = "racwdxyltfmeopi";
 
 /// The target.
 pub fn run(input: &[u8]) {
-    let Ok(policies) = parse(input, "racwdxyltfmeopi") else { return };
+    let Ok(policies) = parse(input, PERMISSIONS) else { return };
     assert!(policies.len() <= ACCESS_POLICIES);
     for policy in &policies {
         let units = policy.id.encode_utf16().count();
         assert!((1..=ACCESS_POLICY_ID_CHARS).contains(&units), "{policy:?}");
     }
-    assert_eq!(parse(&written(&policies)).ok(), Some(policies));
+    assert_eq!(parse(&written(&policies), PERMISSIONS).ok(), Some(policies));
 }
 
 fn written(policies: &[AccessPolicy]) -> Vec<u8> {

@@ -21,7 +21,8 @@ pub fn run(input: &[u8]) {
         let sought = found.sought();
         for tags in samples.iter().filter(|tags| found.matches(tags)) {
             let value = tags.get(sought.name).expect("a match has the tag that is sought");
-            let above = |(from, itself): (&str, bool)| value.as_str() > from || itself && value == from;
+            let above =
+                |(from, itself): (&str, bool)| value.as_str() > from || itself && value == from;
             let below = |(to, itself): (&str, bool)| value.as_str() < to || itself && value == to;
             assert!(sought.from.is_none_or(above) && sought.to.is_none_or(below));
             assert!(found.shown(tags).contains_key(sought.name));
