@@ -90,6 +90,8 @@ pub enum Kind {
     PutBlockFromUrl,
     /// Append Block From URL
     AppendBlockFromUrl,
+    /// Set Blob Expiry: only accounts with a hierarchical namespace have it
+    SetBlobExpiry,
     /// Query Blob Contents
     QueryBlobContents,
     /// Get Blob Tags
@@ -116,7 +118,6 @@ pub enum Unserved {
     SetBlobImmutabilityPolicy,
     DeleteBlobImmutabilityPolicy,
     SetBlobLegalHold,
-    SetBlobExpiry,
     PutPageBlob,
     PutPage,
     PutPageFromUrl,
@@ -167,6 +168,7 @@ impl Kind {
             Self::PutBlobFromUrl => "PutBlobFromURL",
             Self::PutBlockFromUrl => "PutBlockFromURL",
             Self::AppendBlockFromUrl => "AppendBlockFromURL",
+            Self::SetBlobExpiry => "SetBlobExpiry",
             Self::QueryBlobContents => "QueryBlobContents",
             Self::GetBlobTags => "GetBlobTags",
             Self::SetBlobTags => "SetBlobTags",
@@ -216,6 +218,7 @@ impl Kind {
             Self::PutBlobFromUrl => Action::PutBlobFromUrl,
             Self::PutBlockList => Action::PutBlockList,
             Self::GetBlockList => Action::GetBlockList,
+            Self::SetBlobExpiry => Action::SetBlobExpiry,
             Self::QueryBlobContents => Action::QueryBlobContents,
             Self::GetBlobTags => Action::GetBlobTags,
             Self::SetBlobTags => Action::SetBlobTags,
@@ -267,6 +270,7 @@ impl Kind {
             | Self::PutBlockFromUrl
             | Self::PutBlobFromUrl
             | Self::PutBlockList
+            | Self::SetBlobExpiry
             | Self::SetBlobTags => true,
             Self::Unserved(unserved) => unserved.is_write(),
         }
@@ -285,7 +289,6 @@ impl Unserved {
             Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
             Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
             Self::SetBlobLegalHold => "SetBlobLegalHold",
-            Self::SetBlobExpiry => "SetBlobExpiry",
             Self::PutPageBlob => "PutPageBlob",
             Self::PutPage => "PutPage",
             Self::PutPageFromUrl => "PutPageFromURL",
@@ -305,7 +308,6 @@ impl Unserved {
             | Self::SetBlobImmutabilityPolicy
             | Self::DeleteBlobImmutabilityPolicy
             | Self::SetBlobLegalHold
-            | Self::SetBlobExpiry
             | Self::PutPageBlob
             | Self::PutPage
             | Self::PutPageFromUrl

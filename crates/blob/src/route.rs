@@ -75,7 +75,7 @@ const TABLE: &[Line] = &[
         Kind::Unserved(U::DeleteBlobImmutabilityPolicy),
     ),
     (Blob, "", "legalhold", Method::PUT, Kind::Unserved(U::SetBlobLegalHold)),
-    (Blob, "", "expiry", Method::PUT, Kind::Unserved(U::SetBlobExpiry)),
+    (Blob, "", "expiry", Method::PUT, Kind::SetBlobExpiry),
     (Blob, "", "query", Method::POST, Kind::QueryBlobContents),
     (Blob, "", "appendblock", Method::PUT, Kind::AppendBlock),
     (Blob, "", "seal", Method::PUT, Kind::SealBlob),

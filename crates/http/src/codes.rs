@@ -172,6 +172,8 @@ codes! {
         "The tags specified contain duplicate names."
     EMPTY_TAG_NAME = BAD_REQUEST "EmptyTagName":
         "The name of one of the tag key-value pairs is empty."
+    HIERARCHICAL_NAMESPACE_NOT_ENABLED = BAD_REQUEST "HierarchicalNamespaceNotEnabled":
+        "This operation is only supported on a hierarchical namespace account."
     INVALID_TAG = BAD_REQUEST "InvalidTag":
         "The tags specified are invalid. It contains characters that are not permitted."
     TAGS_TOO_LARGE = BAD_REQUEST "TagsTooLarge":

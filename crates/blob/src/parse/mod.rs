@@ -46,6 +46,8 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
     Ok(match kind {
         // Answered before anything is parsed; it has no operation.
         Kind::Preflight => return Err(codes::CORS_PREFLIGHT_FAILURE.into()),
+        // No account here has a hierarchical namespace.
+        Kind::SetBlobExpiry => return Err(codes::HIERARCHICAL_NAMESPACE_NOT_ENABLED.into()),
         Kind::Unserved(unserved) => B::Unserved(unserved),
         Kind::GetUserDelegationKey => B::GetUserDelegationKey,
         Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),

@@ -149,6 +149,8 @@ async fn what_is_not_served_says_so() {
     assert_eq!(page.outcome(), "501 APINotImplemented");
     let copy = server.ask("PUT /abc/p").with("x-ms-copy-source", "http://a/b").send().await;
     assert_eq!(copy.outcome(), "501 APINotImplemented");
+    let expiry = server.ask("PUT /abc/b?comp=expiry").with("x-ms-expiry-option", "NeverExpire");
+    assert_eq!(expiry.send().await.outcome(), "400 HierarchicalNamespaceNotEnabled");
     let info = server.ask("GET /?restype=account&comp=properties").send().await;
     assert_eq!((info.status, info.header("x-ms-account-kind")), (200, "StorageV2"));
 }
