@@ -4,15 +4,20 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use support::{
-    ACCOUNT, CONTEXT, World, commit, get, list, must, path, put, refused, strict, worlds,
+    ACCOUNT, CONTEXT, World, commit, delete, get, list, must, path, put, refused, strict,
+    version_of, worlds,
 };
 use zaffre_base::{AccountName, ContainerName, Guid};
 use zaffre_core::Error;
 use zaffre_core::blob::op::{
-    FindBlobsByTags, GetBlob, GetBlobTags, ListBlobs, PutBlob, PutBlockList, SetBlobTags,
+    DeleteBlob, FindBlobsByTags, GetBlob, GetBlobTags, ListBlobs, PutBlob, PutBlockList,
+    SetBlobTags,
 };
 use zaffre_core::blob::reply::{FoundPage, ListEntry};
-use zaffre_core::blob::{find_blobs_by_tags, get_blob_tags, put_block_list, set_blob_tags};
+use zaffre_core::blob::{
+    delete_blob, find_blobs_by_tags, get_blob_tags, put_block_list, set_blob_tags,
+};
+use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::BlockSource::Latest;
 use zaffre_domain::blob::tags::{self, FindExpression, FindScope, Predicate, Tags};
 use zaffre_domain::conditions::Conditions;
@@ -51,6 +56,7 @@ async fn page(
         account: must(AccountName::parse(ACCOUNT)),
         container: container.map(|name| must(ContainerName::parse(name))),
         expression: must(FindExpression::parse(text, scope)),
+        include_versions: false,
         marker,
         max_results: size,
     };
@@ -249,6 +255,63 @@ fn the_index_shows_what_the_heads_say() {
             world.sweep().await;
             assert!(world.rows("photos").await.is_empty(), "a purge leaves no index behind");
         });
+    }
+}
+
+/// All pages of a search that includes versions, as blob and whether it is current.
+async fn with_versions(world: &World, text: &str, size: u32) -> Vec<(String, bool)> {
+    let mut all = Vec::new();
+    let mut marker = None;
+    loop {
+        let op = FindBlobsByTags {
+            account: must(AccountName::parse(ACCOUNT)),
+            container: None,
+            expression: must(FindExpression::parse(text, FindScope::Account)),
+            include_versions: true,
+            marker,
+            max_results: size,
+        };
+        let page = must(find_blobs_by_tags(&world.core, world.ok(op)).await);
+        all.extend(page.blobs.into_iter().map(|b| (b.name.to_string(), b.current)));
+        marker = page.next;
+        if marker.is_none() {
+            return all;
+        }
+    }
+}
+
+#[tokio::test]
+async fn versions_keep_their_tags_and_are_found_when_asked_for() {
+    for world in worlds() {
+        must(world.create("photos").await);
+        world.settle_on(AccountSettings { versioning: true, ..AccountSettings::default() });
+        let tagged = |value| PutBlob { tags: of(&[("a", value)]), ..put("photos/x") };
+        let first = must(world.put_with(tagged("1"), "one").await);
+        must(world.put_with(tagged("1"), "two").await);
+        must(world.put_with(tagged("2"), "three").await);
+        let old = version_of("photos/x", first.version.expect("an id"));
+        for size in [1, 2, 5000] {
+            assert!(found(&world, None, "a = '1'", size).await.is_empty(), "no current one");
+            let versions = with_versions(&world, "a = '1'", size).await;
+            assert_eq!(versions, [("x".to_owned(), false), ("x".to_owned(), false)]);
+            let all = with_versions(&world, "a > '0'", size).await;
+            assert_eq!(all.iter().filter(|(_, current)| *current).count(), 1);
+            assert_eq!(all.len(), 3);
+        }
+        let conditions = Conditions::default();
+        let op = GetBlobTags { at: old.clone(), lease: None, conditions, context: CONTEXT };
+        assert_eq!(must(get_blob_tags(&world.core, world.ok(op)).await), of(&[("a", "1")]));
+        let conditions = Conditions::default();
+        let op = SetBlobTags { at: old.clone(), tags: of(&[("b", "9")]), lease: None, conditions };
+        must(set_blob_tags(&world.core, world.ok(op)).await);
+        assert_eq!(with_versions(&world, "b = '9'", 5).await, [("x".to_owned(), false)]);
+        assert_eq!(with_versions(&world, "a = '1'", 5).await.len(), 1);
+        must(world.delete("photos/x").await);
+        assert!(found(&world, None, "a = '2'", 5).await.is_empty(), "it is a version now");
+        assert_eq!(with_versions(&world, "a = '2'", 5).await, [("x".to_owned(), false)]);
+        let gone = DeleteBlob { at: old, ..delete("photos/x") };
+        must(delete_blob(&world.core, world.ok(gone)).await);
+        assert!(with_versions(&world, "b = '9'", 5).await.is_empty(), "gone with its version");
     }
 }
 

@@ -103,10 +103,12 @@ pub(super) fn find(
         let reason = error.to_string();
         ApiError::invalid_query_parameter(WHERE, text, &reason).saying(reason)
     })?;
+    let mut include_versions = false;
     for include in fields.query_all("include").flat_map(|list| list.split(',')) {
         match include.trim() {
             "" => {}
             one if one.eq_ignore_ascii_case("none") => {}
+            one if one.eq_ignore_ascii_case("versions") => include_versions = true,
             one => return Err(ApiError::invalid_query_parameter("include", one, "")),
         }
     }
@@ -114,6 +116,7 @@ pub(super) fn find(
         account: account.clone(),
         container,
         expression,
+        include_versions,
         marker: echo.marker.clone().filter(|marker| !marker.is_empty()),
         max_results: page_size(&echo),
     };

@@ -33,6 +33,10 @@ pub fn found(page: &FoundPage, asked: &Search, endpoint: &str, version: ApiVersi
             xml.open("Blob");
             listing::legal_name(xml, blob.name.as_str());
             xml.element("ContainerName", &blob.container);
+            if let Some(version) = blob.version {
+                xml.element("VersionId", version.iso7());
+                xml.optional("IsCurrentVersion", blob.current.then_some("true"));
+            }
             if version >= since::TAGS_OF_FOUND_BLOBS {
                 element(xml, &blob.tags);
             } else {

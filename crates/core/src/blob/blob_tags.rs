@@ -2,12 +2,13 @@
 
 use super::admit::{self, Presented};
 use super::current;
-use super::history;
-use super::op::{GetBlobTags, SetBlobTags};
-use super::records::Record;
+use super::history::{self, Past};
+use super::op::{GetBlobTags, Moment, SetBlobTags};
+use super::records::PastKind;
 use super::site::{alive, find, is_deleted};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
+use zaffre_base::Stamp;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::conditions::{Access, check_combination};
@@ -48,8 +49,11 @@ pub async fn set_blob_tags(core: &Core, op: Authorized<SetBlobTags>) -> Result<(
         let mut head = old.clone();
         head.tags.clone_from(&tags);
         head.lease = after_write(head.lease, now);
-        match key {
-            Some(key) if key != keys.blob(&at.blob) => head.store(tx, &key)?,
+        match &at.moment {
+            Moment::Version(id) if key.is_some_and(|key| key != keys.blob(&at.blob)) => {
+                let past = Past::load(tx, keys, &at.blob)?;
+                past.retag(tx, Stamp(id.at.0), PastKind::Version, &old, &head)?;
+            }
             _ => current::write(tx, keys, &at.blob, Some(&old), &head)?,
         }
         Ok(())

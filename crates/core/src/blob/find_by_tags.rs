@@ -3,10 +3,10 @@
 //! Must never look at a blob whose tag lies outside the run of values that the expression seeks:
 //! what a search costs follows what that run holds, not how many blobs there are.
 
-use super::keys::{self, KeyRange, Keys};
+use super::keys::{self, KeyRange, Keys, Tagged, TaggedRow};
 use super::marker::{self, Listing, Place};
 use super::op::FindBlobsByTags;
-use super::records::{Container, Head, Record};
+use super::records::{Container, Head, PastKind, Record};
 use super::reply::{FoundBlob, FoundPage};
 use super::site::{Site, find, is_deleted};
 use crate::service::blocking;
@@ -14,7 +14,7 @@ use crate::{Core, Error};
 use std::sync::Arc;
 use zaffre_auth::Authorized;
 use zaffre_base::limits::{FIND_CANDIDATES, FIND_CONTAINERS, LIST_PAGE_BYTES};
-use zaffre_base::{BlobName, ContainerName};
+use zaffre_base::{BlobName, ContainerName, Stamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::tags::FindExpression;
 use zaffre_store::{Snapshot, StoreError};
@@ -35,6 +35,7 @@ pub async fn find_blobs_by_tags(
     let from = from.map(Position::read).transpose()?;
     let mut page = Page {
         expression: Arc::new(op.expression),
+        versions: op.include_versions,
         size: usize::try_from(op.max_results).unwrap_or(usize::MAX),
         blobs: Vec::new(),
         bytes: 0,
@@ -72,8 +73,8 @@ pub async fn find_blobs_by_tags(
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Position {
     container: String,
-    /// The tag's value and the blob; `None` = the container's first.
-    row: Option<(String, String)>,
+    /// `None` = the container's first.
+    row: Option<TaggedRow>,
 }
 
 impl Position {
@@ -86,17 +87,27 @@ impl Position {
         let Self { container, row } = self;
         let text = match row {
             None => container.clone(),
-            Some((value, blob)) => format!("{container}\n{value}\n{blob}"),
+            Some(TaggedRow { value, name, version }) => {
+                let version = version.map(|at| at.0.to_string()).unwrap_or_default();
+                format!("{container}\n{value}\n{version}\n{name}")
+            }
         };
         marker::make(Listing::Found, &Place::blob(text))
     }
 
     fn read(marker: &str) -> Result<Self, Refusal> {
         let text = marker::read(Listing::Found, marker)?.name;
-        let mut parts = text.splitn(3, '\n').map(str::to_owned);
+        let mut parts = text.splitn(4, '\n').map(str::to_owned);
         let container = parts.next().ok_or(Refusal::InvalidMarker)?;
-        let row = parts.next().zip(parts.next());
-        Ok(Self { container, row })
+        let (Some(value), Some(version), Some(name)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Ok(Self { container, row: None });
+        };
+        let version = match version.as_str() {
+            "" => None,
+            at => Some(Stamp(at.parse().map_err(|_| Refusal::InvalidMarker)?)),
+        };
+        Ok(Self { container, row: Some(TaggedRow { value, name, version }) })
     }
 }
 
@@ -159,6 +170,7 @@ impl Containers {
 /// A page on its way.
 struct Page {
     expression: Arc<FindExpression>,
+    versions: bool,
     size: usize,
     blobs: Vec<FoundBlob>,
     bytes: usize,
@@ -188,34 +200,56 @@ impl Page {
         .await
     }
 
+    /// Current blobs, then versions if they are wanted.
     fn scan(
         &mut self,
         inside: &Snapshot,
         keys: Keys,
         container: &ContainerName,
-        from: Option<(String, String)>,
+        from: Option<TaggedRow>,
+    ) -> Result<(), Error> {
+        let in_versions = from.as_ref().is_some_and(|from| from.version.is_some());
+        if !in_versions {
+            self.scan_one(Tagged::Current, inside, keys, container, from.as_ref())?;
+        }
+        if self.versions && self.next.is_none() {
+            let from = from.as_ref().filter(|_| in_versions);
+            self.scan_one(Tagged::Version, inside, keys, container, from)?;
+        }
+        Ok(())
+    }
+
+    fn scan_one(
+        &mut self,
+        of: Tagged,
+        inside: &Snapshot,
+        keys: Keys,
+        container: &ContainerName,
+        from: Option<&TaggedRow>,
     ) -> Result<(), Error> {
         let expression = Arc::clone(&self.expression);
         let sought = expression.sought();
-        let range = keys.tagged_with(&sought);
+        let range = keys.tagged_with(of, &sought);
         let mut start = range.start;
-        if let Some((value, blob)) = from {
-            start = start.max(keys.tagged_from(sought.name, &value, &blob));
+        if let Some(TaggedRow { value, name, version }) = from {
+            let mut key = keys.tagged_from(of, sought.name, value, name);
+            key.extend(version.iter().flat_map(|at| at.0.to_be_bytes()));
+            start = start.max(key);
         }
         loop {
             let rows = inside.scan(&start, range.end.as_deref(), BATCH)?;
             for row in &rows {
-                let (value, name) = keys
-                    .tagged_of(sought.name, &row.key)
+                let found = keys
+                    .tagged_of(of, sought.name, &row.key)
                     .ok_or_else(|| StoreError::corrupt("the key of a tag"))?;
                 let full = self.blobs.len() == self.size || self.bytes >= LIST_PAGE_BYTES;
                 if full || self.candidates == 0 {
                     let container = container.as_str().to_owned();
-                    self.next = Some(Position { container, row: Some((value, name)) });
+                    self.next = Some(Position { container, row: Some(found) });
                     return Ok(());
                 }
                 self.candidates -= 1;
-                self.compare(inside, keys, container, &name)?;
+                self.compare(inside, keys, container, &found)?;
             }
             match rows.last() {
                 Some(last) if rows.len() == BATCH => start = [last.key.as_slice(), &[0]].concat(),
@@ -229,17 +263,23 @@ impl Page {
         inside: &Snapshot,
         keys: Keys,
         container: &ContainerName,
-        name: &str,
+        found: &TaggedRow,
     ) -> Result<(), Error> {
-        let name = BlobName::parse(name)
+        let name = BlobName::parse(&found.name)
             .map_err(|_| StoreError::corrupt("the name in a tag's key is not legal"))?;
-        let head = Head::peek(inside, &keys.blob(&name))?
+        let key = match found.version {
+            None => keys.blob(&name),
+            Some(at) => keys.past(&name, at, PastKind::Version),
+        };
+        let head = Head::peek(inside, &key)?
             .ok_or_else(|| StoreError::corrupt("a tag of a blob that is not there"))?;
         if self.expression.matches(&head.tags) {
             let tags = self.expression.shown(&head.tags);
             self.bytes += name.as_str().len();
             self.bytes += tags.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-            self.blobs.push(FoundBlob { container: container.clone(), name, tags });
+            let version = head.version.filter(|_| self.versions).map(Stamp::time);
+            let (container, current) = (container.clone(), found.version.is_none());
+            self.blobs.push(FoundBlob { container, name, tags, version, current });
         }
         Ok(())
     }
@@ -257,10 +297,14 @@ mod tests {
     fn positions_come_back() {
         for (container, row) in [
             ("photos", None),
-            ("photos", Some(("", "a"))),
-            ("$root", Some(("a b:c", "dir/x y\u{10000}"))),
+            ("photos", Some(("", "a", None))),
+            ("$root", Some(("a b:c", "dir/x y\u{10000}", Some(Stamp(7))))),
         ] {
-            let row = row.map(|(value, blob)| (value.to_owned(), blob.to_owned()));
+            let row = row.map(|(value, name, version): (&str, &str, _)| TaggedRow {
+                value: value.to_owned(),
+                name: name.to_owned(),
+                version,
+            });
             let position = Position { container: container.to_owned(), row };
             assert_eq!(Position::read(&position.write()), Ok(position));
         }

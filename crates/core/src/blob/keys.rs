@@ -17,6 +17,7 @@
 //! c/account/container i·D·c                                 small content, inline
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
 //! c/account/container i·T·tag·0·value·0·K                   current blob by one of its tags
+//! c/account/container i·t·tag·0·value·0·K·stamp             version by one of its tags
 //! ```
 //! `i` = incarnation (8 bytes), `c` and `staging` = 16 bytes, numbers big-endian, `K` = UTF-16BE and
 //! 0000; the rest of the directory is in `crate::directory`. A generation of staged blocks is a fresh staging id, so dropping one is dropping its row.
@@ -64,6 +65,30 @@ pub(crate) fn container_of(key: &[u8]) -> Option<ContainerName> {
 /// The directory row of the container with exactly this name, whether or not it is a legal one.
 pub(crate) fn container_named(name: &str) -> KeyRange {
     KeyRange::under(containers_from(name))
+}
+
+/// What a row of the index of tags finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tagged {
+    Current,
+    Version,
+}
+
+impl Tagged {
+    fn letter(self) -> u8 {
+        match self {
+            Self::Current => b'T',
+            Self::Version => b't',
+        }
+    }
+}
+
+/// A row of the index of tags.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TaggedRow {
+    pub(crate) value: String,
+    pub(crate) name: String,
+    pub(crate) version: Option<Stamp>,
 }
 
 /// The keys of one incarnation of a container.
@@ -244,15 +269,15 @@ impl Keys {
     }
 
     /// The values of one tag. Tags are ASCII without zeros, so that a zero ends them in order.
-    fn tag(self, tag: &str) -> Vec<u8> {
-        let mut key = self.tagged(b'T');
+    fn tag(self, of: Tagged, tag: &str) -> Vec<u8> {
+        let mut key = self.tagged(of.letter());
         key.extend_from_slice(tag.as_bytes());
         key.push(0);
         key
     }
 
-    fn tag_value(self, tag: &str, value: &str) -> Vec<u8> {
-        let mut key = self.tag(tag);
+    fn tag_value(self, of: Tagged, tag: &str, value: &str) -> Vec<u8> {
+        let mut key = self.tag(of, tag);
         key.extend_from_slice(value.as_bytes());
         key.push(0);
         key
@@ -260,41 +285,58 @@ impl Keys {
 
     /// The row that finds a current blob by one of its tags.
     pub(crate) fn tagged_blob(self, tag: &str, value: &str, name: &BlobName) -> Vec<u8> {
-        self.tagged_from(tag, value, name.as_str())
+        self.tagged_from(Tagged::Current, tag, value, name.as_str())
+    }
+
+    /// The row that finds a version by one of its tags.
+    pub(crate) fn tagged_version(
+        self,
+        tag: &str,
+        value: &str,
+        name: &BlobName,
+        at: Stamp,
+    ) -> Vec<u8> {
+        let mut key = self.tagged_from(Tagged::Version, tag, value, name.as_str());
+        key.extend_from_slice(&at.0.to_be_bytes());
+        key
     }
 
     /// Where a scan of a tag's rows that starts at this value and name begins.
-    pub(crate) fn tagged_from(self, tag: &str, value: &str, name: &str) -> Vec<u8> {
-        let mut key = self.tag_value(tag, value);
+    pub(crate) fn tagged_from(self, of: Tagged, tag: &str, value: &str, name: &str) -> Vec<u8> {
+        let mut key = self.tag_value(of, tag, value);
         push_name(&mut key, name);
         key
     }
 
     /// The rows of a tag whose values lie in a run.
-    pub(crate) fn tagged_with(self, sought: &Sought<'_>) -> KeyRange {
-        let all = KeyRange::under(self.tag(sought.name));
-        let of = |value| KeyRange::under(self.tag_value(sought.name, value));
+    pub(crate) fn tagged_with(self, of: Tagged, sought: &Sought<'_>) -> KeyRange {
+        let all = KeyRange::under(self.tag(of, sought.name));
+        let value = |value| KeyRange::under(self.tag_value(of, sought.name, value));
         let start = match sought.from {
             None => Some(all.start.clone()),
-            Some((value, true)) => Some(of(value).start),
-            Some((value, false)) => of(value).end,
+            Some((from, true)) => Some(value(from).start),
+            Some((from, false)) => value(from).end,
         };
         let end = match sought.to {
             None => all.end,
-            Some((value, true)) => of(value).end,
-            Some((value, false)) => Some(of(value).start),
+            Some((to, true)) => value(to).end,
+            Some((to, false)) => Some(value(to).start),
         };
         KeyRange { start: start.unwrap_or(all.start), end }
     }
 
-    /// The value and the blob that a row of this tag names.
-    pub(crate) fn tagged_of(self, tag: &str, key: &[u8]) -> Option<(String, String)> {
-        let rest = key.strip_prefix(self.tag(tag).as_slice())?;
+    /// The value and the blob that a row of this tag names, and which version if it is one.
+    pub(crate) fn tagged_of(self, of: Tagged, tag: &str, key: &[u8]) -> Option<TaggedRow> {
+        let rest = key.strip_prefix(self.tag(of, tag).as_slice())?;
         let end = rest.iter().position(|byte| *byte == 0)?;
         let (value, name) = rest.split_at_checked(end)?;
         let (name, rest) = split_name(name.get(1..)?)?;
         let value = String::from_utf8(value.to_vec()).ok()?;
-        rest.is_empty().then_some((value, name))
+        let version = match of {
+            Tagged::Current => rest.is_empty().then_some(None)?,
+            Tagged::Version => Some(Stamp(u64::from_be_bytes(rest.try_into().ok()?))),
+        };
+        Some(TaggedRow { value, name, version })
     }
 
     /// The commit whose leftovers an intent is about.
@@ -408,6 +450,7 @@ mod tests {
             old.past(&blob("x"), Stamp(u64::MAX), PastKind::Base),
             old.end_of(Timestamp(u64::MAX), &blob("x"), Stamp(1), PastKind::Base),
             old.piece(c, u64::MAX),
+            old.tagged_version("z", "z", &blob("x"), Stamp(1)),
         ];
         assert!(rows.is_sorted(), "guard first, then by tag");
         let at = Placement::new(b"c/account/container".as_slice());
@@ -433,11 +476,15 @@ mod tests {
             (None, z, "a"),
             (z, Some(("c", false)), "b: bb"),
         ] {
-            let range = keys.tagged_with(&Sought { name: "t", from, to });
+            let range = keys.tagged_with(Tagged::Current, &Sought { name: "t", from, to });
             let inside = ["a", "b", "b:", "bb", "c"].into_iter().filter(|value| {
                 let key = keys.tagged_blob("t", value, &blob("x/y"));
-                let found = keys.tagged_of("t", &key);
-                assert_eq!(found, Some(((*value).to_owned(), "x/y".to_owned())));
+                let found = keys.tagged_of(Tagged::Current, "t", &key);
+                let found = found.map(|row| (row.value, row.name, row.version));
+                assert_eq!(found, Some(((*value).to_owned(), "x/y".to_owned(), None)));
+                let key_of_version = keys.tagged_version("t", value, &blob("x/y"), Stamp(7));
+                let found = keys.tagged_of(Tagged::Version, "t", &key_of_version);
+                assert_eq!(found.and_then(|row| row.version), Some(Stamp(7)));
                 key >= range.start && range.end.as_ref().is_none_or(|end| key < *end)
             });
             assert_eq!(inside.collect::<Vec<_>>().join(" "), want, "{from:?} {to:?}");
@@ -508,6 +555,6 @@ mod tests {
         let name = blob(&"\u{10000}".repeat(512));
         let (until, at) = (Timestamp(u64::MAX), Stamp(u64::MAX));
         assert!(keys.end_of(until, &name, at, PastKind::Base).len() <= 2560);
-        assert!(keys.tagged_blob(&"n".repeat(128), &"v".repeat(256), &name).len() <= 2560);
+        assert!(keys.tagged_version(&"n".repeat(128), &"v".repeat(256), &name, at).len() <= 2560);
     }
 }

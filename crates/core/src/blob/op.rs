@@ -526,6 +526,8 @@ pub struct FindBlobsByTags {
     pub container: Option<ContainerName>,
     /// What to find.
     pub expression: FindExpression,
+    /// Find previous versions too.
+    pub include_versions: bool,
     /// Where the last page ended.
     pub marker: Option<String>,
     /// Page size, 1..=5000.

@@ -202,6 +202,10 @@ pub struct FoundBlob {
     pub name: BlobName,
     /// Those of its tags that the expression names.
     pub tags: Tags,
+    /// The id of its version, if versions were asked for.
+    pub version: Option<Timestamp>,
+    /// It is the current blob and not a previous version.
+    pub current: bool,
 }
 
 /// One page of found blobs.

@@ -13,8 +13,8 @@ use crate::settings::Keeping;
 use zaffre_base::{BlobName, Stamp, Timestamp};
 use zaffre_store::{Interrupt, StoreError, Tx};
 
-/// Rows that one step of a change of all rows looks at.
-const ROWS_PER_STEP: usize = 100;
+/// Rows that one step of a change of all rows looks at; each has up to ten tags in the index.
+const ROWS_PER_STEP: usize = 40;
 
 /// Ids tried for a version that has none of its own.
 const IDS: u64 = 8;
@@ -80,6 +80,9 @@ impl Past {
         self.history.versions += u64::from(kind == PastKind::Version);
         self.history.snapshots += u64::from(is_live_snapshot(kind, head));
         head.store(tx, &self.keys.past(&self.name, at, kind))?;
+        for (tag, value) in tags_found(kind, head) {
+            tx.put(&self.keys.tagged_version(tag, value, &self.name, at), &[])?;
+        }
         self.mark_end(tx, at, kind, head)
     }
 
@@ -96,6 +99,9 @@ impl Past {
         count.versions = count.versions.saturating_sub(u64::from(kind == PastKind::Version));
         count.snapshots = count.snapshots.saturating_sub(u64::from(is_live_snapshot(kind, head)));
         tx.delete(&self.keys.past(&self.name, at, kind))?;
+        for (tag, value) in tags_found(kind, head) {
+            tx.delete(&self.keys.tagged_version(tag, value, &self.name, at))?;
+        }
         self.unmark_end(tx, at, kind, head)
     }
 
@@ -109,6 +115,19 @@ impl Past {
     ) -> Result<(), Interrupt> {
         self.dropped.push(head.content);
         self.take(tx, at, kind, head)
+    }
+
+    /// The tags of a moment are replaced.
+    pub(crate) fn retag(
+        mut self,
+        tx: &mut Tx<'_>,
+        at: Stamp,
+        kind: PastKind,
+        old: &Head,
+        head: &Head,
+    ) -> Result<(), Interrupt> {
+        self.take(tx, at, kind, old)?;
+        self.add(tx, at, kind, head)
     }
 
     /// A moment is deleted or comes back.
@@ -313,6 +332,12 @@ impl Past {
             None => Ok(()),
         }
     }
+}
+
+/// The tags by which a moment can be found: those of a version that is not deleted.
+fn tags_found(kind: PastKind, head: &Head) -> impl Iterator<Item = (&String, &String)> {
+    let found = kind == PastKind::Version && head.deleted.is_none();
+    head.tags.iter().filter(move |_| found)
 }
 
 fn is_live_snapshot(kind: PastKind, head: &Head) -> bool {
