@@ -6,8 +6,8 @@ use crate::failure;
 use crate::operation::Kind;
 use crate::target::Target;
 use zaffre_auth::{
-    Accounts, Authorized, Claim, ContainerAccess, Guarded, RequestFacts, Scope, Service,
-    authenticate, authorize, may,
+    Accounts, Authorized, Claim, ContainerAccess, GetUserDelegationKey, Guarded, RequestFacts,
+    Scope, Service, UserDelegationKey, authenticate, authorize, delegation, may,
 };
 use zaffre_base::Timestamp;
 use zaffre_core::Core;
@@ -20,6 +20,7 @@ pub(crate) struct Caller<'a> {
     acl: Option<ContainerAccess>,
     facts: RequestFacts<'a>,
     scope: Scope<'a>,
+    accounts: &'a Accounts,
     now: Timestamp,
 }
 
@@ -29,7 +30,7 @@ impl<'a> Caller<'a> {
         asked: &'a Asked<'a>,
         target: &'a Target,
         headers: &'a [(&'a str, &'a str)],
-        accounts: &Accounts,
+        accounts: &'a Accounts,
         core: &Core,
     ) -> Result<Self, ApiError> {
         let scope = target.scope(&asked.to.account);
@@ -43,7 +44,7 @@ impl<'a> Caller<'a> {
             }
             _ => None,
         };
-        Ok(Self { claim, acl, facts, scope, now })
+        Ok(Self { claim, acl, facts, scope, accounts, now })
     }
 
     /// The kind of credential, for the log.
@@ -55,6 +56,13 @@ impl<'a> Caller<'a> {
     pub(crate) fn check(&self, kind: Kind) -> Result<(), ApiError> {
         let (claim, acl) = (&self.claim, self.acl.as_ref());
         Ok(may(claim, kind.action(), self.scope, acl, &self.facts, self.now)?)
+    }
+
+    /// The user delegation key that the caller asks for; there is one for bearers of tokens only,
+    /// and the permission table lets nobody else in.
+    pub(crate) fn issue(&self, op: GetUserDelegationKey) -> Result<UserDelegationKey, ApiError> {
+        let op = self.permit(op)?;
+        delegation::issue(op, &self.claim, self.accounts).ok_or_else(ApiError::internal_error)
     }
 
     /// Lets the operation through to core.

@@ -9,6 +9,7 @@ use crate::parse::Listing;
 use crate::render::{self, Shown};
 use crate::text;
 use hyper::StatusCode;
+use zaffre_auth::{GetUserDelegationKey, Service};
 use zaffre_core::queue::op;
 use zaffre_core::queue::reply::Created;
 use zaffre_core::queue::{self as service};
@@ -17,6 +18,7 @@ use zaffre_core::service_properties::{
     set_service_properties,
 };
 use zaffre_core::{Core, Error};
+use zaffre_http::delegation::{self, KeyInfo};
 use zaffre_http::{ApiError, Asked, BodyStream, Reply, access_policies, service_properties, xml};
 
 /// The letters a policy can grant on a queue.
@@ -47,6 +49,7 @@ impl Dispatch<'_> {
             Q::GetServiceProperties(op) => self.get_service_properties(op).await,
             Q::SetServiceProperties(op) => self.set_service_properties(op, body).await,
             Q::GetServiceStats(op) => self.get_service_stats(op),
+            Q::GetUserDelegationKey(()) => self.get_user_delegation_key(body).await,
             Q::ListQueues(listing) => self.list_queues(listing).await,
             Q::CreateQueue(op) => self.create_queue(op).await,
             Q::DeleteQueue(op) => self.delete_queue(op).await,
@@ -96,6 +99,21 @@ impl Dispatch<'_> {
         self.caller.permit(op)?;
         let now = self.core.store().clock.now();
         service_properties::stats(self.asked.to.secondary, self.asked.version, now)
+    }
+
+    async fn get_user_delegation_key(self, body: BodyStream) -> Result<Reply, ApiError> {
+        let document = self.document(body).await?;
+        let info = KeyInfo::parse(&document, self.core.store().clock.now())?;
+        let version = self.asked.version;
+        let key = self.caller.issue(GetUserDelegationKey {
+            account: self.asked.to.account.clone(),
+            service: Service::Queue,
+            start: info.start,
+            expiry: info.expiry,
+            version,
+            delegated_tenant: info.delegated_tenant,
+        })?;
+        Ok(delegation::reply(&key, version))
     }
 
     async fn list_queues(self, listing: Listing) -> Result<Reply, ApiError> {

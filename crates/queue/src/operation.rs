@@ -40,6 +40,8 @@ operations! {
     SetServiceProperties(SetServiceProperties),
     /// Get Service Stats
     GetServiceStats(GetServiceStats),
+    /// Get User Delegation Key; all it says comes with the body
+    GetUserDelegationKey(()),
     /// List Queues
     ListQueues(Listing),
     /// Create Queue

@@ -70,6 +70,7 @@ pub fn operation(
             update: ServicePropertiesUpdate::default(),
         }),
         Kind::GetServiceStats => Q::GetServiceStats(GetServiceStats { account: account.clone() }),
+        Kind::GetUserDelegationKey => Q::GetUserDelegationKey(()),
         Kind::ListQueues => Q::ListQueues(list(account, asked)?),
         Kind::CreateQueue => {
             Q::CreateQueue(op::CreateQueue { at: queue()?, metadata: asked.metadata()? })

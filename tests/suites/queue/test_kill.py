@@ -48,7 +48,8 @@ class Worker(threading.Thread):
             text = watch.fresh()
             watch.note("maybe_put", text)
             body = f"<QueueMessage><MessageText>{text}</MessageText></QueueMessage>"
-            self.client.send("POST", "/kill/messages", "messagettl=-1", {}, body, retry=False).expect(201)
+            query = "messagettl=-1"
+            self.client.send("POST", "/kill/messages", query, {}, body, retry=False).expect(201)
             watch.note("put", text)
         elif choice < 0.75:
             id_, receipt, text = self.held.pop()

@@ -81,7 +81,8 @@ def test_service_properties(service):
         cors=[CorsRule(["http://a.example"], ["GET", "PUT"], max_age_in_seconds=60)],
     )
     after = service.get_service_properties()
-    assert after["analytics_logging"].delete and after["analytics_logging"].retention_policy.days == 5
+    logging = after["analytics_logging"]
+    assert logging.delete and logging.retention_policy.days == 5
     assert after["hour_metrics"].include_apis and not after["minute_metrics"].include_apis
     assert after["cors"][0].allowed_origins == "http://a.example"
     service.set_service_properties(cors=[])
@@ -375,10 +376,12 @@ def test_account_sas(endpoint, queue):
 def test_queue_sas(endpoint, queue):
     queue.send_message("x")
     name = queue.queue_name
+
     def token(**permission):
         return generate_queue_sas(
             DEV_ACCOUNT, name, DEV_KEY, permission=QueueSasPermissions(**permission), expiry=soon()
         )
+
     reader = sas_client(endpoint, name, token(read=True))
     assert reader.peek_messages()[0].content == "x"
     assert reader.get_queue_properties().approximate_message_count == 1
@@ -395,7 +398,8 @@ def test_queue_sas(endpoint, queue):
     with pytest.raises(HttpResponseError):
         worker.peek_messages()
     with pytest.raises(HttpResponseError) as caught:
-        sas_client(endpoint, name, token(read=True, add=True, update=True, process=True)).clear_messages()
+        everything = token(read=True, add=True, update=True, process=True)
+        sas_client(endpoint, name, everything).clear_messages()
     assert code(caught) == "AuthorizationFailure"
 
 
