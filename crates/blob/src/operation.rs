@@ -74,6 +74,12 @@ pub enum Kind {
     PutBlob,
     /// Put Blob of type AppendBlob
     PutAppendBlob,
+    /// Put Blob of type PageBlob
+    PutPageBlob,
+    /// Put Page, update or clear
+    PutPage,
+    /// Get Page Ranges
+    GetPageRanges,
     /// Append Block
     AppendBlock,
     /// Append Blob Seal
@@ -118,10 +124,7 @@ pub enum Unserved {
     SetBlobImmutabilityPolicy,
     DeleteBlobImmutabilityPolicy,
     SetBlobLegalHold,
-    PutPageBlob,
-    PutPage,
     PutPageFromUrl,
-    GetPageRanges,
     IncrementalCopyBlob,
 }
 
@@ -160,6 +163,9 @@ impl Kind {
             Self::LeaseBlob => "LeaseBlob",
             Self::PutBlob => "PutBlob",
             Self::PutAppendBlob => "PutAppendBlob",
+            Self::PutPageBlob => "PutPageBlob",
+            Self::PutPage => "PutPage",
+            Self::GetPageRanges => "GetPageRanges",
             Self::AppendBlock => "AppendBlock",
             Self::SealBlob => "SealBlob",
             Self::PutBlock => "PutBlock",
@@ -210,6 +216,9 @@ impl Kind {
             Self::LeaseBlob => Action::LeaseBlob,
             Self::PutBlob => Action::PutBlob,
             Self::PutAppendBlob => Action::PutAppendBlob,
+            Self::PutPageBlob => Action::PutPageBlob,
+            Self::PutPage => Action::PutPage,
+            Self::GetPageRanges => Action::GetPageRanges,
             Self::AppendBlock => Action::AppendBlock,
             Self::SealBlob => Action::SealAppendBlob,
             Self::PutBlock => Action::PutBlock,
@@ -243,6 +252,7 @@ impl Kind {
             | Self::GetBlob
             | Self::GetBlobProperties
             | Self::GetBlobMetadata
+            | Self::GetPageRanges
             | Self::GetBlockList
             | Self::QueryBlobContents
             | Self::GetBlobTags
@@ -263,6 +273,8 @@ impl Kind {
             | Self::LeaseBlob
             | Self::PutBlob
             | Self::PutAppendBlob
+            | Self::PutPageBlob
+            | Self::PutPage
             | Self::AppendBlock
             | Self::SealBlob
             | Self::PutBlock
@@ -289,17 +301,13 @@ impl Unserved {
             Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
             Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
             Self::SetBlobLegalHold => "SetBlobLegalHold",
-            Self::PutPageBlob => "PutPageBlob",
-            Self::PutPage => "PutPage",
             Self::PutPageFromUrl => "PutPageFromURL",
-            Self::GetPageRanges => "GetPageRanges",
             Self::IncrementalCopyBlob => "IncrementalCopyBlob",
         }
     }
 
     fn is_write(self) -> bool {
         match self {
-            Self::GetPageRanges => false,
             Self::RestoreContainer
             | Self::CopyBlob
             | Self::CopyBlobFromUrl
@@ -308,8 +316,6 @@ impl Unserved {
             | Self::SetBlobImmutabilityPolicy
             | Self::DeleteBlobImmutabilityPolicy
             | Self::SetBlobLegalHold
-            | Self::PutPageBlob
-            | Self::PutPage
             | Self::PutPageFromUrl
             | Self::IncrementalCopyBlob => true,
         }
@@ -373,6 +379,12 @@ pub enum BlobOperation {
     PutBlob(Upload<op::PutBlob>),
     /// Put Blob of a kind that starts without content
     CreateBlob(op::CreateBlob),
+    /// Put Page; its content comes with the body.
+    PutPage(Upload<op::PutPage>),
+    /// Set Blob Properties with a size or a sequence number
+    SetPageProperties(op::SetPageProperties),
+    /// Get Page Ranges
+    GetPageRanges(op::GetPageRanges),
     /// Append Block; its content comes with the body.
     AppendBlock(Upload<op::AppendBlock>),
     /// Append Blob Seal

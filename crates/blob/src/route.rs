@@ -79,8 +79,8 @@ const TABLE: &[Line] = &[
     (Blob, "", "query", Method::POST, Kind::QueryBlobContents),
     (Blob, "", "appendblock", Method::PUT, Kind::AppendBlock),
     (Blob, "", "seal", Method::PUT, Kind::SealBlob),
-    (Blob, "", "page", Method::PUT, Kind::Unserved(U::PutPage)),
-    (Blob, "", "pagelist", Method::GET, Kind::Unserved(U::GetPageRanges)),
+    (Blob, "", "page", Method::PUT, Kind::PutPage),
+    (Blob, "", "pagelist", Method::GET, Kind::GetPageRanges),
     (Blob, "", "incrementalcopy", Method::PUT, Kind::Unserved(U::IncrementalCopyBlob)),
 ];
 
@@ -128,7 +128,7 @@ fn refine(kind: Kind, fields: &Fields<'_>) -> Result<Kind, ApiError> {
         Kind::PutBlob => return put_blob(fields, from_url),
         Kind::PutBlock if from_url => Kind::PutBlockFromUrl,
         Kind::AppendBlock if from_url => Kind::AppendBlockFromUrl,
-        Kind::Unserved(U::PutPage) if from_url => Kind::Unserved(U::PutPageFromUrl),
+        Kind::PutPage if from_url => Kind::Unserved(U::PutPageFromUrl),
         other => other,
     })
 }
@@ -148,7 +148,7 @@ fn put_blob(fields: &Fields<'_>, from_url: bool) -> Result<Kind, ApiError> {
     match blob_type {
         None => Err(ApiError::missing_required_header(TYPE)),
         Some(t) if t.eq_ignore_ascii_case("BlockBlob") => Ok(Kind::PutBlob),
-        Some(t) if t.eq_ignore_ascii_case("PageBlob") => Ok(Kind::Unserved(U::PutPageBlob)),
+        Some(t) if t.eq_ignore_ascii_case("PageBlob") => Ok(Kind::PutPageBlob),
         Some(t) if t.eq_ignore_ascii_case("AppendBlob") => Ok(Kind::PutAppendBlob),
         Some(other) => Err(ApiError::invalid_header_value(TYPE, other)),
     }

@@ -12,6 +12,7 @@ mod records;
 mod service;
 pub mod service_properties;
 pub mod settings;
+pub(crate) mod sparse;
 pub mod table;
 
 pub use error::Error;

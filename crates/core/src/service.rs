@@ -10,6 +10,7 @@ pub(crate) use crate::detached::detached;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
+use crate::sparse;
 use std::sync::Arc;
 use std::time::Duration;
 use zaffre_base::{ContentId, Timestamp};
@@ -29,6 +30,8 @@ struct Inner {
     properties: Cache,
     settings: Settings,
     heads: Heads,
+    folding: sparse::Queue,
+    readers: sparse::Readers,
 }
 
 /// What an operator may choose.
@@ -92,6 +95,8 @@ impl Core {
             properties: Cache::default(),
             settings: Settings::default(),
             heads: Heads::default(),
+            folding: sparse::Queue::default(),
+            readers: sparse::Readers::default(),
         }))
     }
 
@@ -103,6 +108,16 @@ impl Core {
     /// The options it was made with.
     pub fn options(&self) -> &CoreOptions {
         &self.0.options
+    }
+
+    /// Chunks of sparse contents that wait to be folded.
+    pub(crate) fn folding(&self) -> &sparse::Queue {
+        &self.0.folding
+    }
+
+    /// Who reads sparse contents.
+    pub(crate) fn readers(&self) -> &sparse::Readers {
+        &self.0.readers
     }
 
     pub(crate) fn pending(&self) -> &Pending {

@@ -10,6 +10,7 @@ pub mod error;
 pub mod lease;
 pub mod queue;
 pub mod service;
+pub mod sparse;
 pub mod table;
 
 pub use error::{LeaseOn, Refusal};

@@ -6,6 +6,7 @@ mod append;
 mod blob;
 mod container;
 mod from_url;
+mod pages;
 mod query;
 mod service;
 mod tags;
@@ -71,6 +72,9 @@ impl Dispatch<'_> {
             B::LeaseBlob(op) => self.lease_blob(op).await,
             B::PutBlob(upload) => self.put_blob(upload, body).await,
             B::CreateBlob(op) => self.create_blob(op).await,
+            B::PutPage(upload) => self.put_page(upload, body).await,
+            B::SetPageProperties(op) => self.set_page_properties(op).await,
+            B::GetPageRanges(op) => self.get_page_ranges(op).await,
             B::AppendBlock(upload) => self.append_block(upload, body).await,
             B::PutBlobFromUrl(asked) => self.put_blob_from_url(*asked).await,
             B::PutBlockFromUrl(asked) => self.put_block_from_url(asked).await,

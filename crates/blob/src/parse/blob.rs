@@ -88,8 +88,6 @@ pub(super) fn set_properties(
     at: BlobPath,
 ) -> Result<op::SetBlobProperties, ApiError> {
     writable(fields)?;
-    // Resizing and sequence numbers belong to page blobs.
-    fields.refuse_unserved(&["x-ms-blob-content-length", "x-ms-sequence-number-action"])?;
     Ok(op::SetBlobProperties {
         at,
         properties: stored(fields)?,

@@ -11,6 +11,7 @@ pub mod from_url;
 pub(crate) mod lease;
 pub mod listing;
 mod moment;
+pub(crate) mod pages;
 mod properties;
 pub mod put;
 mod service;
@@ -81,6 +82,9 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
             B::GetBlobMetadata(blob::get_properties(fields, blob()?, Op::GetBlobMetadata)?)
         }
         Kind::SetBlobMetadata => B::SetBlobMetadata(blob::set_metadata(fields, blob()?)?),
+        Kind::SetBlobProperties if pages::are_changed(fields)? => {
+            B::SetPageProperties(pages::set_properties(fields, blob()?)?)
+        }
         Kind::SetBlobProperties => B::SetBlobProperties(blob::set_properties(fields, blob()?)?),
         Kind::DeleteBlob => B::DeleteBlob(blob::delete(fields, blob()?)?),
         Kind::SnapshotBlob => B::SnapshotBlob(blob::snapshot(fields, blob()?)?),
@@ -91,6 +95,9 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::PutBlobFromUrl => B::PutBlobFromUrl(Box::new(from_url::put_blob(fields, blob()?)?)),
         Kind::PutBlockFromUrl => B::PutBlockFromUrl(from_url::put_block(fields, blob()?)?),
         Kind::AppendBlockFromUrl => B::AppendBlockFromUrl(from_url::append_block(fields, blob()?)?),
+        Kind::PutPageBlob => B::CreateBlob(pages::create(fields, blob()?)?),
+        Kind::PutPage => B::PutPage(pages::put_page(fields, blob()?)?),
+        Kind::GetPageRanges => B::GetPageRanges(pages::get_ranges(fields, blob()?)?),
         Kind::AppendBlock => B::AppendBlock(append::append_block(fields, blob()?)?),
         Kind::SealBlob => B::SealBlob(append::seal(fields, blob()?)?),
         Kind::PutBlock => B::PutBlock(put::put_block(fields, blob()?)?),

@@ -6,7 +6,7 @@ use super::checksum;
 use crate::fields::Fields;
 use zaffre_base::ApiVersion;
 use zaffre_domain::blob::HttpProperties;
-use zaffre_http::ApiError;
+use zaffre_http::{ApiError, codes};
 
 /// What is stored when a writer does not say what the content is.
 const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
@@ -64,6 +64,20 @@ pub(super) fn tier(fields: &Fields<'_>) -> Result<Option<String>, ApiError> {
         }
         Some(tier) => Ok(Some(tier.to_owned())),
         None => Err(ApiError::invalid_header_value(TIER, text)),
+    }
+}
+
+/// `x-ms-access-tier` of a page blob: a size of premium storage.
+pub(super) fn page_tier(fields: &Fields<'_>) -> Result<Option<String>, ApiError> {
+    const KNOWN: [&str; 11] =
+        ["P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"];
+    let Some(text) = fields.header(TIER)? else { return Ok(None) };
+    match KNOWN.into_iter().find(|tier| tier.eq_ignore_ascii_case(text)) {
+        Some(tier) => Ok(Some(tier.to_owned())),
+        None => match tier(fields)? {
+            Some(_) => Err(codes::ACCESS_TIER_NOT_SUPPORTED_FOR_BLOB_TYPE.into()),
+            None => Ok(None),
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, base64};
-use zaffre_core::blob::reply::{BlobView, GetBlobReply, OfKind, Written};
+use zaffre_core::blob::reply::{BlobView, GetBlobReply, OfKind, PropertiesSet, Written};
 use zaffre_domain::blob::HttpProperties;
 use zaffre_http::{ApiError, Reply, ReplyBody};
 
@@ -77,7 +77,8 @@ pub fn only_metadata(view: &BlobView, version: ApiVersion) -> Reply {
 
 /// Set Blob Metadata.
 pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
-    let reply = history::version_id(properties_set(commit, version), commit.version, version);
+    let reply = written(Reply::new(StatusCode::OK, version), commit, version);
+    let reply = history::version_id(reply, commit.version, version);
     if version >= since::ENCRYPTION {
         reply.with("x-ms-request-server-encrypted", "true")
     } else {
@@ -86,8 +87,9 @@ pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
 }
 
 /// Set Blob Properties.
-pub fn properties_set(commit: Written, version: ApiVersion) -> Reply {
-    written(Reply::new(StatusCode::OK, version), commit, version)
+pub fn properties_set(set: PropertiesSet, version: ApiVersion) -> Reply {
+    written(Reply::new(StatusCode::OK, version), set.written, version)
+        .with_some("x-ms-blob-sequence-number", set.sequence_number)
 }
 
 /// What Get Blob and Get Blob Properties show alike.

@@ -8,6 +8,7 @@ pub mod blocks;
 pub mod container;
 pub mod history;
 pub mod listing;
+pub mod pages;
 pub mod query;
 mod since;
 pub mod tags;

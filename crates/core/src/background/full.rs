@@ -94,6 +94,7 @@ async fn forget_held_names(
 }
 
 async fn look_at_container(core: &Core, site: &Site) -> Result<(), Error> {
+    crate::sparse::look(core, site).await?;
     let inside = core.store().meta.snapshot(&site.placement).await?;
     let intents = site.keys.intents();
     if !inside.scan(&intents.start, intents.end.as_deref(), 1)?.is_empty() {

@@ -15,7 +15,7 @@ mod upkeep;
 
 pub(crate) use pending::Pending;
 
-use crate::{Core, Error};
+use crate::{Core, Error, sparse};
 use pending::Taken;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -87,7 +87,8 @@ async fn run(core: &Core) {
             }
         }
         work(core).await;
-        let rest = if core.pending().is_empty() { core.options().full_sweep_every } else { RETRY };
+        let idle = core.pending().is_empty() && core.folding().is_empty();
+        let rest = if idle { core.options().full_sweep_every } else { RETRY };
         let until = next_look.min(tokio::time::Instant::now() + rest);
         tokio::select! {
             // What arrives together is worked off together.
@@ -117,7 +118,9 @@ async fn work(core: &Core) -> Swept {
             left.doomed.insert(doomed);
         }
     }
-    swept.blocked = left.sites.len() + left.doomed.len();
+    sparse::work(core).await;
+    let folding = usize::from(!core.folding().is_empty());
+    swept.blocked = left.sites.len() + left.doomed.len() + folding;
     core.pending().put_back(left);
     swept
 }

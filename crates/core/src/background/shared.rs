@@ -11,7 +11,7 @@ use crate::blob::keys::Keys;
 use crate::blob::records::{Content, Head, History, Leftover, Record, Shape};
 use crate::blob::site::Site;
 use crate::service::blocking;
-use crate::{Core, Error};
+use crate::{Core, Error, sparse};
 use std::collections::HashSet;
 use zaffre_base::{BlobName, ContentId, Stamp};
 use zaffre_store::{Snapshot, StoreError, Tx};
@@ -72,6 +72,12 @@ async fn free_blob(
                 forget(core, site, name.clone()).await.map(|()| Progress::Done)
             };
         }
+        for id in round.thinned {
+            let trimmed = sparse::trim(core, site, free::sparse_keys(site, id)).await?;
+            if trimmed == sparse::Folded::Held {
+                return Ok(Progress::Blocked);
+            }
+        }
         for content in round.contents {
             free_content(core, site, content, &round.kept).await?;
         }
@@ -89,6 +95,9 @@ struct Round {
     rows: Vec<Vec<u8>>,
     /// Contents that no head names.
     contents: Vec<Content>,
+    /// Sparse contents that another head names still, of which some layers may have lost their
+    /// last viewer.
+    thinned: Vec<ContentId>,
     stagings: Vec<ContentId>,
     /// Blocks that stay because another list names them.
     kept: HashSet<ContentId>,
@@ -137,6 +146,8 @@ impl Round {
             others.add(Head::from_bytes(value)?.content);
             Ok(())
         })?;
+        let shared = |c: &&Content| c.shape == Shape::Sparse && others.ids.contains(&c.id);
+        round.thinned = contents.iter().filter(shared).map(|content| content.id).collect();
         let mut seen = HashSet::new();
         contents.retain(|content| !others.ids.contains(&content.id) && seen.insert(content.id));
         let lists = contents.iter().any(|c| matches!(c.shape, Shape::Blocks { .. }));

@@ -5,11 +5,12 @@ use super::history;
 use super::op::{GetBlobProperties, SetBlobMetadata, SetBlobProperties};
 use super::records::{Head, Record};
 use super::replace::restate;
-use super::reply::{BlobView, Written};
+use super::reply::{BlobView, PropertiesSet, Written};
 use super::site::{alive, find, is_deleted};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
 use zaffre_store::{Abort, Tx};
@@ -65,7 +66,7 @@ pub async fn set_blob_metadata(
 pub async fn set_blob_properties(
     core: &Core,
     op: Authorized<SetBlobProperties>,
-) -> Result<Written, Error> {
+) -> Result<PropertiesSet, Error> {
     let (op, _) = op.into_parts();
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     check_combination(&presented.conditions, Access::Modify)?;
@@ -81,7 +82,9 @@ pub async fn set_blob_properties(
         head.lease = after_write(head.lease, stamp.time());
         head.set_properties(op.properties.clone());
         head.store(tx, &key)?;
-        Ok(Written::at(stamp))
+        let page = head.kind() == BlobKind::Page;
+        let sequence_number = page.then(|| head.sequence_number());
+        Ok(PropertiesSet { written: Written::at(stamp), sequence_number })
     };
     core.transact(&site.placement, body).await
 }

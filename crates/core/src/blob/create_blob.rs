@@ -8,6 +8,7 @@ use super::reply::Written;
 use super::site::{alive, find};
 use crate::service::fresh_id;
 use crate::settings::Keeping;
+use crate::sparse::{self, SparseKeys};
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_base::ContentId;
@@ -63,6 +64,10 @@ impl Create {
         head.metadata = self.op.metadata.clone();
         head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
         head.tags = self.op.tags.clone();
+        if head.content.shape == Shape::Sparse {
+            let content = SparseKeys { incarnation: keys.0, content: self.id };
+            sparse::label(tx, content, name.as_str())?;
+        }
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }
@@ -75,7 +80,7 @@ impl Create {
                 Head::new(BlobKind::Append, stamp, content)
             }
             NewBlob::Page { length, sequence_number } => {
-                let content = Content { id: self.id, length, shape: Shape::Empty };
+                let content = Content { id: self.id, length, shape: Shape::Sparse };
                 let mut head = Head::new(BlobKind::Page, stamp, content);
                 head.set_sequence_number(sequence_number);
                 head

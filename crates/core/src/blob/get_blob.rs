@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use std::ops::Range;
 use zaffre_auth::Authorized;
+use zaffre_base::Stamp;
 use zaffre_base::checksum::{Crc64, Md5};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
@@ -57,7 +58,7 @@ pub(super) async fn read(
     if op.range_checksum.is_some() {
         check_checksum_span(wanted)?;
     }
-    let source = Source::open(core, found, &inside, head.content, wanted)?;
+    let source = Source::open(core, found, &inside, head.content, head.written, wanted)?;
     let (body, sums) = source.start(op.range_checksum).await?;
     Ok(GetBlobReply {
         blob: seen.view(op.at.blob, now),
@@ -87,6 +88,7 @@ impl Source {
         found: Found,
         inside: &Snapshot,
         content: Content,
+        as_of: Stamp,
         wanted: Span,
     ) -> Result<Self, Error> {
         let bytes: Range<u64> = wanted.offset..wanted.offset.saturating_add(wanted.length);
@@ -94,6 +96,12 @@ impl Source {
         match content.shape {
             Shape::Empty => Ok(Self::Ready(Bytes::new())),
             Shape::Inline => Ok(Self::Ready(inline(inside, &site, &content, bytes)?)),
+            Shape::Sparse => {
+                let reader = core.readers().enter(&site.placement, content.id, as_of);
+                let pin = found.pin.narrow(&site.placement, content.id);
+                let download = Download::new(core, &site, content, bytes, pin);
+                Ok(Self::Disk(Box::new(download.seen_by(reader))))
+            }
             Shape::Pieces { .. } | Shape::Blocks { .. } => {
                 let pin = found.pin.narrow(&site.placement, content.id);
                 Ok(Self::Disk(Box::new(Download::new(core, &site, content, bytes, pin))))

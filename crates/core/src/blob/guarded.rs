@@ -3,9 +3,10 @@
 use super::op::{
     AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
     FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
-    GetContainerAcl, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob,
-    PutBlob, PutBlock, PutBlockList, QueryBlob, SealBlob, SetBlobMetadata, SetBlobProperties,
-    SetBlobTags, SetContainerAcl, SetContainerMetadata, SnapshotBlob, UndeleteBlob,
+    GetContainerAcl, GetPageRanges, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment,
+    NewBlob, PageWrite, PutBlob, PutBlock, PutBlockList, PutPage, QueryBlob, SealBlob,
+    SetBlobMetadata, SetBlobProperties, SetBlobTags, SetContainerAcl, SetContainerMetadata,
+    SetPageProperties, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
@@ -49,7 +50,7 @@ guarded!(in_container, |_| false; CreateContainer, DeleteContainer, GetContainer
     SetContainerMetadata, GetContainerAcl, SetContainerAcl);
 guarded!(in_container, |op| op.include_tags; ListBlobs);
 guarded!(on_blob, |_| false; PutBlock, UndeleteBlob);
-guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetBlob, GetBlobProperties,
+guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetPageRanges, GetBlob, GetBlobProperties,
     SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some() || !op.tags.is_empty(); PutBlob,
     PutBlockList);
@@ -114,6 +115,37 @@ impl Guarded for CreateBlob {
     fn extras(&self) -> Extras {
         let tags = self.conditions.if_tags.is_some() || !self.tags.is_empty();
         Extras { tags, ..Extras::default() }
+    }
+}
+
+impl Guarded for PutPage {
+    fn action(&self) -> Action {
+        match self.write {
+            PageWrite::Update(_) => Action::PutPage,
+            PageWrite::Clear => Action::ClearPages,
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
+    }
+}
+
+impl Guarded for SetPageProperties {
+    fn action(&self) -> Action {
+        Action::SetBlobProperties
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        on_blob(&self.at)
+    }
+
+    fn extras(&self) -> Extras {
+        Extras { tags: self.conditions.if_tags.is_some(), ..Extras::default() }
     }
 }
 

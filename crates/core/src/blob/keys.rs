@@ -34,7 +34,7 @@ use zaffre_store::Placement;
 
 /// Whether a row names extents; `zaffre check` compares those with the extents that are there.
 pub fn names_extents(placement: &Placement, key: &[u8]) -> bool {
-    placement.name().starts_with(b"c/") && key.get(8) == Some(&b'X')
+    placement.name().starts_with(b"c/") && matches!(key.get(8), Some(b'X' | b'C'))
 }
 
 /// The placement of a container's contents, shared by all its incarnations.
@@ -176,7 +176,7 @@ impl Keys {
 
     /// Whether a row of this incarnation names extents.
     pub(crate) fn names_extents(self, key: &[u8]) -> bool {
-        key.starts_with(&self.tagged(b'X'))
+        [b'X', b'C'].into_iter().any(|tag| key.starts_with(&self.tagged(tag)))
     }
 
     pub(crate) fn inline(self, content: ContentId) -> Vec<u8> {

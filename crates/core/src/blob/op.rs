@@ -2,9 +2,11 @@
 //!
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
+use std::ops::Range;
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
+use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::tags::{FindExpression, Tags};
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
@@ -282,6 +284,72 @@ pub struct AppendBlock {
     /// If-* headers.
     pub conditions: Conditions,
     /// Sizes differ by version.
+    pub context: Context,
+}
+
+/// Put Page. The body, if it is an update, comes beside it.
+#[derive(Clone, Debug)]
+pub struct PutPage {
+    /// Which blob.
+    pub at: BlobPath,
+    /// Whole pages.
+    pub pages: Range<u64>,
+    /// What to do to them.
+    pub write: PageWrite,
+    /// What the blob's sequence number must be.
+    pub sequence: SequenceConditions,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// What Put Page does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageWrite {
+    /// Writes the body, which must be as long as the pages and hash so.
+    Update(ExpectedChecksum),
+    /// Clears the pages.
+    Clear,
+}
+
+/// Set Blob Properties with a size or a sequence number, which only page blobs have.
+#[derive(Clone, Debug)]
+pub struct SetPageProperties {
+    /// Which.
+    pub at: BlobPath,
+    /// Replaces all content headers; `None` leaves them.
+    pub properties: Option<HttpProperties>,
+    /// The new size, a multiple of 512.
+    pub length: Option<u64>,
+    /// What to do to the sequence number.
+    pub sequence: Option<SequenceAction>,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+}
+
+/// Get Page Ranges.
+#[derive(Clone, Debug)]
+pub struct GetPageRanges {
+    /// Which.
+    pub at: BlobPath,
+    /// Only ranges in these bytes: first and, if given, last.
+    pub range: Option<(u64, Option<u64>)>,
+    /// Show what differs from this snapshot, instead of what is there.
+    pub previous: Option<MomentId>,
+    /// Where the last page of the answer ended.
+    pub marker: Option<u64>,
+    /// Ranges in one page of the answer.
+    pub max_results: Option<u32>,
+    /// Whether the answer may come in pages at all.
+    pub may_page: bool,
+    /// `x-ms-lease-id`.
+    pub lease: Option<Guid>,
+    /// If-* headers.
+    pub conditions: Conditions,
+    /// The rules differ by version.
     pub context: Context,
 }
 

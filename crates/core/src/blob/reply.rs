@@ -5,6 +5,7 @@ use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::LeaseView;
+pub use zaffre_domain::sparse::{Change, Found};
 
 /// ETag and Last-Modified, both made from the commit's stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -250,6 +251,41 @@ pub struct AppendReply {
     pub md5: Option<[u8; 16]>,
     /// CRC64 of the block.
     pub crc64: [u8; 8],
+}
+
+/// What Put Page answers.
+#[derive(Clone, Copy, Debug)]
+pub struct PageReply {
+    /// The commit.
+    pub written: Written,
+    /// The blob's sequence number.
+    pub sequence_number: u64,
+    /// MD5 of the pages; only computed when the request announced one.
+    pub md5: Option<[u8; 16]>,
+    /// CRC64 of the pages; `None` when they were cleared.
+    pub crc64: Option<[u8; 8]>,
+}
+
+/// What Set Blob Properties answers.
+#[derive(Clone, Copy, Debug)]
+pub struct PropertiesSet {
+    /// The commit.
+    pub written: Written,
+    /// The sequence number of a page blob.
+    pub sequence_number: Option<u64>,
+}
+
+/// What Get Page Ranges answers.
+#[derive(Clone, Debug)]
+pub struct PageRangesReply {
+    /// The state that was looked at.
+    pub written: Written,
+    /// The size of the blob.
+    pub length: u64,
+    /// In order; they do not touch.
+    pub ranges: Vec<Found>,
+    /// Where the next page of the answer starts.
+    pub next: Option<u64>,
 }
 
 /// What Get Blob answers.

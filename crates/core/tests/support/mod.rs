@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 pub mod model;
+pub mod pages;
 pub mod queue;
 
 use bytes::Bytes;

@@ -6,6 +6,7 @@ pub mod append;
 pub mod block_list;
 pub mod listing;
 pub mod metadata;
+pub mod pages;
 pub mod range;
 pub mod sizes;
 pub mod tags;

@@ -9,6 +9,7 @@ mod bare;
 mod client;
 #[path = "../../../store/examples/store_bench/fio.rs"]
 mod fio;
+mod kinds;
 mod load;
 mod many;
 #[path = "../../../store/examples/store_bench/process.rs"]
@@ -109,6 +110,7 @@ async fn bench(places: &Places, plan: Plan) -> Result<()> {
     report::figure("cold start on an empty store", "ms", &times);
     report::limit("idle memory of an empty server", "MB", memory.worst_high(), 30.0);
     throughput::measure(places, &plan).await?;
+    kinds::measure(places, &plan).await?;
     upload::measure(places, plan.upload_mib).await?;
     many::measure(places, &plan).await
 }

@@ -163,6 +163,36 @@ impl Signer {
         Ok(Request { head, body: Bytes::new(), status: 200, length: None })
     }
 
+    pub(crate) fn create_append_blob(&self, name: &str) -> Result<Request> {
+        self.put(&format!("/{name}"), Bytes::new(), &[("x-ms-blob-type", "AppendBlob")])
+    }
+
+    pub(crate) fn create_page_blob(&self, name: &str, length: u64) -> Result<Request> {
+        let length = length.to_string();
+        let more = [("x-ms-blob-type", "PageBlob"), ("x-ms-blob-content-length", length.as_str())];
+        self.put(&format!("/{name}"), Bytes::new(), &more)
+    }
+
+    pub(crate) fn append(&self, name: &str, body: Bytes) -> Result<Request> {
+        self.put(&format!("/{name}?comp=appendblock"), body, &[])
+    }
+
+    pub(crate) fn put_page(&self, name: &str, at: u64, body: Bytes) -> Result<Request> {
+        let last = at + u64::try_from(body.len())? - 1;
+        let range = format!("bytes={at}-{last}");
+        let more = [("x-ms-page-write", "update"), ("x-ms-range", range.as_str())];
+        self.put(&format!("/{name}?comp=page"), body, &more)
+    }
+
+    pub(crate) fn snapshot(&self, name: &str) -> Result<Request> {
+        self.put(&format!("/{name}?comp=snapshot"), Bytes::new(), &[])
+    }
+
+    fn put(&self, target: &str, body: Bytes, more: &[(&str, &str)]) -> Result<Request> {
+        let head = self.head("PUT", target, u64::try_from(body.len())?, more)?;
+        Ok(Request { head, body, status: 201, length: None })
+    }
+
     pub(crate) fn get_blob(&self, name: &str, length: usize) -> Result<Request> {
         let head = self.head("GET", &format!("/{name}"), 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 200, length: Some(length) })

@@ -75,6 +75,18 @@ impl Claim {
         })
     }
 
+    /// Extents for a content that exists, kept by the commit that puts them into it.
+    pub(crate) fn holding(
+        core: &Core,
+        site: &Site,
+        hold: Option<ContentPin>,
+        content: ContentId,
+        unclaimed: Vec<Unclaimed>,
+    ) -> Self {
+        let (core, site) = (core.clone(), site.clone());
+        Self { core, site, content, unclaimed, provisional: None, hold, own: None }
+    }
+
     pub(crate) fn content(&self) -> ContentId {
         self.content
     }

@@ -7,6 +7,7 @@ use crate::blob::keys::KeyRange;
 use crate::blob::records::{Content, Shape};
 use crate::blob::site::Site;
 use crate::service::detached;
+use crate::sparse::{self, SparseKeys};
 use crate::{Core, Error};
 use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
@@ -22,7 +23,9 @@ pub(crate) async fn range(core: &Core, site: &Site, range: KeyRange) -> Result<(
         let range = range.clone();
         let deleted = step(core, site, move |tx, site| {
             let rows = tx.scan(&range.start, range.end.as_deref(), ROWS_PER_STEP)?;
-            delete(tx, site, &rows)
+            let whole = sparse::whole_chunks(&rows, ROWS_PER_STEP);
+            let (_, extents) = delete(tx, site, whole)?;
+            Ok((rows.len(), extents))
         })
         .await?;
         if deleted < ROWS_PER_STEP {
@@ -36,6 +39,11 @@ pub(crate) async fn rows_of(core: &Core, site: &Site, content: ContentId) -> Res
     range(core, site, site.keys.pieces(content)).await?;
     range(core, site, site.keys.pages(content)).await?;
     single(core, site, vec![site.keys.inline(content)]).await
+}
+
+/// The keys of a sparse content.
+pub(crate) fn sparse_keys(site: &Site, content: ContentId) -> SparseKeys {
+    SparseKeys { incarnation: site.keys.0, content }
 }
 
 /// Deletes rows that name no extents.
@@ -69,6 +77,10 @@ impl<'a> Batch<'a> {
     pub(crate) async fn add(&mut self, content: Content) -> Result<(), Error> {
         let rows = match content.shape {
             Shape::Empty => return Ok(()),
+            Shape::Sparse => {
+                let keys = sparse_keys(self.site, content.id);
+                return sparse::free(self.core, self.site, keys).await;
+            }
             Shape::Inline => 1,
             Shape::Blocks { .. } => ROWS_PER_STEP,
             Shape::Pieces { size } => {

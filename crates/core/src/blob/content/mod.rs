@@ -6,7 +6,7 @@ pub(crate) mod claim;
 pub(crate) mod free;
 pub(crate) mod manifest;
 pub(crate) mod read;
-mod unclaimed;
+pub(crate) mod unclaimed;
 pub(crate) mod upload;
 
 /// Extents on their way to the disk for one upload.

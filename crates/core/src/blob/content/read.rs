@@ -3,10 +3,12 @@
 //! Must never look at a blob's head: it follows one content to its end, whatever happens to the blob
 //! meanwhile, so that an answer cannot mix two versions.
 
+use super::free::sparse_keys;
 use super::{READ_SLICE, SLICES_TOGETHER, SMALL_SLICE, manifest};
 use crate::blob::records::{Block, Content, Page, Shape};
 use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
+use crate::sparse::{self, CHUNK, ReaderGuard};
 use crate::{Core, Error};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
@@ -22,6 +24,7 @@ use zaffre_store::{Snapshot, StoreError};
 struct Slice {
     content: Content,
     bytes: Range<u64>,
+    as_of: Stamp,
 }
 
 /// A download: which slices are still to come, and the one being read ahead.
@@ -34,6 +37,8 @@ pub(crate) struct Download {
     page: Option<OpenPage>,
     ahead: Option<Fetch>,
     pin: ContentPin,
+    /// Keeps the layers of a sparse content.
+    reader: Option<ReaderGuard>,
 }
 
 /// A page of the block list, and the block in it where the rest starts.
@@ -62,7 +67,13 @@ impl Download {
         pin: ContentPin,
     ) -> Self {
         let (core, site) = (core.clone(), site.clone());
-        Self { core, site, content, left: bytes, page: None, ahead: None, pin }
+        Self { core, site, content, left: bytes, page: None, ahead: None, pin, reader: None }
+    }
+
+    /// The same of a sparse content, as the reader sees it.
+    pub(crate) fn seen_by(mut self, reader: ReaderGuard) -> Self {
+        self.reader = Some(reader);
+        self
     }
 
     /// The next bytes; `None` at the end.
@@ -151,7 +162,8 @@ impl Download {
             return Err(StoreError::corrupt("a content is shorter than its head says").into());
         }
         self.left.start = start + to;
-        Ok(Some(Slice { content, bytes: from..to }))
+        let as_of = self.reader.as_ref().map_or(Stamp(u64::MAX), ReaderGuard::as_of);
+        Ok(Some(Slice { content, bytes: from..to, as_of }))
     }
 
     /// The block that holds the first byte still to come, and where the block starts.
@@ -204,6 +216,7 @@ fn slice_end(content: &Content, from: u64) -> u64 {
             let size = u64::from(size.max(1));
             whole.min((from / size + 1).saturating_mul(size))
         }
+        Shape::Sparse => whole.min((from / CHUNK + 1).saturating_mul(CHUNK)),
         _ => content.length,
     }
 }
@@ -232,6 +245,10 @@ async fn fetch_one(
     match slice.content.shape {
         Shape::Inline => Ok(inline(snapshot, site, &slice.content, slice.bytes.clone())?),
         Shape::Pieces { size } => stored(core, snapshot, site, slice, u64::from(size.max(1))).await,
+        Shape::Sparse => {
+            let keys = sparse_keys(site, slice.content.id);
+            sparse::slice(core, snapshot, keys, slice.as_of, slice.bytes.clone()).await
+        }
         Shape::Empty | Shape::Blocks { .. } => {
             Err(StoreError::corrupt("a block's content is not bytes").into())
         }

@@ -46,6 +46,13 @@ impl Pledged {
         Self(unclaimed.into_iter().filter_map(pledge).collect())
     }
 
+    /// Surely no commit names them.
+    pub(crate) fn release(self) {
+        for (extents, at, _open) in self.0 {
+            extents.release(&[at]);
+        }
+    }
+
     /// The commit has ended: what surely no row names is released.
     pub(crate) fn settle<T, E>(self, outcome: &Result<T, TransactError<E>>) {
         if outcome.as_ref().err().is_some_and(surely_nothing_written) {

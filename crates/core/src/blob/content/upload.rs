@@ -251,7 +251,7 @@ impl Intake {
     }
 }
 
-fn broken_body(error: &StreamError) -> Error {
+pub(crate) fn broken_body(error: &StreamError) -> Error {
     match *error {
         StreamError::Broken => Refusal::IncompleteBody.into(),
         StreamError::TooLarge { limit } => Refusal::RequestBodyTooLarge { limit }.into(),

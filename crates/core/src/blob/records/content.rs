@@ -1,4 +1,4 @@
-//! Where an object's bytes are. A content never changes: replacing bytes makes a new one.
+//! Where an object's bytes are. What a content showed as of one commit it shows for ever.
 
 use super::fields;
 use minicbor::{Decode, Encode};
@@ -39,4 +39,7 @@ pub(crate) enum Shape {
         #[n(0)]
         pages: u32,
     },
+    /// Layers of chunks, small writes and wide clears; what none of them says is zeros.
+    #[n(4)]
+    Sparse,
 }

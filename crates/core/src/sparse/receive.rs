@@ -1,0 +1,185 @@
+//! Receiving bytes for a place in a sparse content: small ones are kept for a row, others written to
+//! extents chunk by chunk.
+//!
+//! Must never leave bytes behind: whatever no committed row names is released.
+
+use super::keys::SparseKeys;
+use crate::blob::ByteStream;
+use crate::blob::content::unclaimed::Unclaimed;
+use crate::blob::content::upload::{Expected, broken_body};
+use crate::blob::site::Site;
+use crate::{Core, Error};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+use zaffre_base::checksum::{Crc64, Md5};
+use zaffre_domain::Refusal;
+use zaffre_domain::blob::sizes::check_size;
+use zaffre_domain::sparse::{Part, first_part};
+use zaffre_store::StoreError;
+use zaffre_store::extents::WriteGuard;
+
+/// Extents on their way to the disk for one upload.
+const IN_FLIGHT: usize = 2;
+
+/// Bytes in a chunk.
+const CHUNK: usize = 1024 * 1024;
+
+/// Bytes that arrived for a place in a content. Their rows are still to be written.
+pub(crate) struct Incoming {
+    pub(crate) bytes: Payload,
+    pub(crate) md5: Option<[u8; 16]>,
+    pub(crate) crc64: [u8; 8],
+}
+
+/// Where the bytes are.
+pub(crate) enum Payload {
+    /// Here, to be kept in rows.
+    Small(Bytes),
+    /// In extents whose owners are chunks of one content.
+    Written(Vec<(Part, Unclaimed)>),
+}
+
+/// Takes bytes in for `offset` of the content.
+pub(crate) async fn receive(
+    core: &Core,
+    site: &Site,
+    keys: SparseKeys,
+    offset: u64,
+    mut body: ByteStream,
+    expected: Expected,
+) -> Result<Incoming, Error> {
+    let mut crc = Crc64::default();
+    let mut md5 = expected.md5.then(Md5::default);
+    let mut length = 0_u64;
+    let mut intake = Intake::begin(core, site, keys, offset);
+    while let Some(piece) = body.next().await {
+        let piece = piece.map_err(|error| broken_body(&error))?;
+        length = length.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        check_size(length, expected.limit)?;
+        crc.update(&piece);
+        if let Some(md5) = &mut md5 {
+            md5.update(&piece);
+        }
+        intake.take(piece).await?;
+    }
+    if expected.length.is_some_and(|announced| announced != length) {
+        return Err(Refusal::IncompleteBody.into());
+    }
+    let bytes = intake.finish().await?;
+    Ok(Incoming { bytes, md5: md5.map(Md5::finish), crc64: crc.finish() })
+}
+
+/// Writes bytes that are here already, for a content that turned out to be another one.
+pub(crate) async fn write(
+    core: &Core,
+    site: &Site,
+    keys: SparseKeys,
+    offset: u64,
+    pieces: impl IntoIterator<Item = Bytes>,
+) -> Result<Payload, Error> {
+    let mut intake = Intake::begin(core, site, keys, offset);
+    for piece in pieces {
+        intake.take(piece).await?;
+    }
+    intake.finish().await
+}
+
+struct Intake {
+    core: Core,
+    site: Site,
+    keys: SparseKeys,
+    open: Arc<WriteGuard>,
+    buffer: BytesMut,
+    /// Where the buffer starts in the content.
+    offset: u64,
+    writing: VecDeque<(Part, JoinHandle<Result<Unclaimed, StoreError>>)>,
+    written: Vec<(Part, Unclaimed)>,
+}
+
+impl Intake {
+    fn begin(core: &Core, site: &Site, keys: SparseKeys, offset: u64) -> Self {
+        Self {
+            core: core.clone(),
+            site: site.clone(),
+            keys,
+            open: Arc::new(core.store().extents.begin_write()),
+            buffer: BytesMut::new(),
+            offset,
+            writing: VecDeque::new(),
+            written: Vec::new(),
+        }
+    }
+
+    async fn take(&mut self, mut bytes: Bytes) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            let room = CHUNK.saturating_sub(self.buffer.len()).max(1);
+            self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+            // What may yet turn out to be small is kept together, also over the edge of a chunk.
+            while self.buffer.len() > self.small() && self.buffer.len() >= self.room_in_chunk()? {
+                self.write().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes from here to the end of the chunk.
+    fn room_in_chunk(&self) -> Result<usize, StoreError> {
+        let part = first_part(self.offset, u64::MAX);
+        let part = part.ok_or(StoreError::Limit("a content of more than 4 PiB"))?;
+        Ok(usize::try_from(part.length).unwrap_or(usize::MAX))
+    }
+
+    fn small(&self) -> usize {
+        if self.written.is_empty() && self.writing.is_empty() {
+            self.core.options().layout.inline_bytes
+        } else {
+            0
+        }
+    }
+
+    /// Sends what the buffer holds of the chunk to the disk.
+    async fn write(&mut self) -> Result<(), Error> {
+        while self.writing.len() >= IN_FLIGHT {
+            self.wait_for_one().await?;
+        }
+        let length = self.room_in_chunk()?.min(self.buffer.len());
+        let payload = self.buffer.split_to(length).freeze();
+        let end = self.offset + u64::try_from(payload.len()).unwrap_or(0);
+        let part =
+            first_part(self.offset, end).ok_or_else(|| StoreError::corrupt("nothing to write"))?;
+        self.offset = end;
+        let owner = self.site.owner(self.keys.owner(part.chunk));
+        let (extents, open) = (self.core.store().extents.clone(), Arc::clone(&self.open));
+        let write = async move {
+            let at = extents.write(&owner, payload).await?;
+            Ok(Unclaimed::new(extents, at, open))
+        };
+        self.writing.push_back((part, tokio::spawn(write)));
+        Ok(())
+    }
+
+    async fn wait_for_one(&mut self) -> Result<(), Error> {
+        if let Some((part, write)) = self.writing.pop_front() {
+            let written = write.await.map_err(|_| StoreError::Closed)??;
+            self.written.push((part, written));
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Payload, Error> {
+        let nothing_written = self.written.is_empty() && self.writing.is_empty();
+        if nothing_written && self.buffer.len() <= self.small() {
+            return Ok(Payload::Small(self.buffer.freeze()));
+        }
+        while !self.buffer.is_empty() {
+            self.write().await?;
+        }
+        while !self.writing.is_empty() {
+            self.wait_for_one().await?;
+        }
+        Ok(Payload::Written(self.written))
+    }
+}
