@@ -32,6 +32,11 @@ impl Grants {
     pub(crate) const NONE: Self =
         Self { overwrite: false, tags: false, immutability: false, permanent_delete: false };
 
+    /// What the service may do with what it writes itself, such as logs.
+    pub fn owner() -> Self {
+        Self::ALL
+    }
+
     /// What the letters of a SAS allow.
     pub(crate) fn of(permissions: &str) -> Self {
         Self {

@@ -17,6 +17,7 @@ pub mod render;
 pub mod request;
 pub mod route;
 mod service;
+mod system;
 pub mod target;
 mod website;
 

@@ -14,6 +14,7 @@ use zaffre_core::blob::op;
 use zaffre_core::service_properties::{
     GetServiceProperties, GetServiceStats, SetServiceProperties,
 };
+use zaffre_domain::service::log::Effect;
 
 /// Which operation a request asks for; all of the REST API, served or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -234,6 +235,15 @@ impl Kind {
             Self::FindBlobsByTags => Action::FindBlobsByTags,
             Self::FindBlobsByTagsInContainer => Action::FindBlobsByTagsInContainer,
         })
+    }
+
+    /// What it does, as logs tell operations apart.
+    pub fn effect(self) -> Effect {
+        match self {
+            Self::DeleteBlob | Self::DeleteContainer => Effect::Delete,
+            kind if kind.is_write() => Effect::Write,
+            _ => Effect::Read,
+        }
     }
 
     /// Whether it changes something, which the secondary endpoint never does.

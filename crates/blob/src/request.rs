@@ -28,6 +28,11 @@ impl Place {
         Ok(Self { account, secondary, path_style, path })
     }
 
+    /// The path inside the account, decoded, without its leading slash.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Where a page of the account's website is.
     pub(crate) fn of_page(account: &AccountName, blob: &str) -> Self {
         let path = format!("$web/{blob}");

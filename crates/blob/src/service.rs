@@ -10,15 +10,19 @@ use crate::operation::Kind;
 use crate::parse::{self, At};
 use crate::request::{Asked, Place};
 use crate::route::route;
-use crate::website;
+use crate::{system, website};
 use hyper::Method;
 use std::sync::Arc;
 use zaffre_auth::Accounts;
 use zaffre_base::{AccountName, ApiVersion, Guid, Timestamp};
 use zaffre_core::Core;
-use zaffre_domain::service::ServiceProperties;
+use zaffre_domain::service::log::Effect;
+use zaffre_domain::service::{Logging, ServiceProperties};
+use zaffre_http::analytics::{Outcome, Seen};
 use zaffre_http::cors::{self, CrossOrigin};
-use zaffre_http::{AccountsHandle, ApiError, BodyStream, Reply, Request, Service, versions};
+use zaffre_http::{
+    AccountsHandle, ApiError, BodyStream, Reply, Request, RequestHead, Service, versions,
+};
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +48,35 @@ struct Noted {
     credential: Option<&'static str>,
     version: Option<ApiVersion>,
     properties: Option<Arc<ServiceProperties>>,
+    logged: Option<Logged>,
+}
+
+/// What a storage analytics log needs, kept only where there is one.
+struct Logged {
+    seen: Seen,
+    logging: Logging,
+    account: AccountName,
+    path: String,
+    effect: Effect,
+}
+
+impl Noted {
+    /// Remembers what a log line will need, if the account's owner wants logs.
+    fn log(
+        &mut self,
+        properties: &Arc<ServiceProperties>,
+        head: &RequestHead,
+        content_length: Option<u64>,
+        account: &AccountName,
+        path: &str,
+    ) {
+        if properties.logging.is_on() {
+            let seen = Seen::of(head, content_length);
+            let (account, path) = (account.clone(), path.trim_start_matches('/').to_owned());
+            let logging = properties.logging.clone();
+            self.logged = Some(Logged { seen, logging, account, path, effect: Effect::Read });
+        }
+    }
 }
 
 impl BlobService {
@@ -59,12 +92,14 @@ impl BlobService {
         if let Some(account) = site {
             let properties = self.properties(&accounts, &account).await?;
             noted.operation = Some("GetWebContent");
+            noted.log(&properties, &head, content_length, &account, &head.raw_path);
             return self.page(&head, &account, &accounts, &properties).await;
         }
         let place = Place::read(&head, self.options.always_path_style)?;
         let properties = self.properties(&accounts, &place.account).await?;
         let version = versions::effective_or(&head, properties.default_version)?;
         noted.version = Some(version);
+        noted.log(&properties, &head, content_length, &place.account, place.path());
         let properties = noted.properties.insert(properties);
         // A preflight is about the service, whatever path it names.
         if head.method == Method::OPTIONS {
@@ -74,6 +109,9 @@ impl BlobService {
         let asked = Asked::read(&head, content_length, place, version)?;
         let kind = route(&asked.target, &asked.fields)?;
         noted.operation = Some(kind.name());
+        if let Some(logged) = &mut noted.logged {
+            logged.effect = kind.effect();
+        }
         self.serve(&asked, kind, &accounts, body, noted).await
     }
 
@@ -90,6 +128,7 @@ impl BlobService {
         let caller = Caller::identify(asked, &headers, accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
         caller.check(kind, asked)?;
+        system::check(kind, &asked.target)?;
         let at = At { account: &asked.account, target: &asked.target, fresh: &fresh_id };
         let operation = parse::operation(kind, at, &asked.fields)?;
         let dispatch =
@@ -152,9 +191,24 @@ impl Service for BlobService {
         let mut noted = Noted::default();
         let mut result = self.answer(request, &mut noted).await;
         let ms = clock.now().since(started).as_millis();
-        let Noted { operation, credential, version, properties } = noted;
+        let Noted { operation, credential, version, properties, logged } = noted;
         if let Err(error) = &mut result {
             error.version = version;
+        }
+        if let Some(Logged { seen, logging, account, path, effect }) = logged {
+            let service = zaffre_auth::Service::Blob;
+            let outcome = Outcome {
+                operation: operation.unwrap_or("Unknown"),
+                effect,
+                account: account.as_str(),
+                service: service.name(),
+                path: &path,
+                version,
+                started,
+                milliseconds: u64::try_from(ms).unwrap_or(u64::MAX),
+            };
+            let entry = seen.entry(&outcome, &result);
+            self.core.log_request(&account, service, &logging, &entry);
         }
         if let Some(properties) = properties {
             origin.mark(&properties.cors, &mut result);

@@ -2,6 +2,7 @@
 //!
 //! Must never know HTTP or SMB, and never decide a rule itself: rules live in `zaffre_domain`.
 
+pub mod analytics;
 pub mod background;
 pub mod blob;
 mod detached;

@@ -3,6 +3,7 @@
 //! Must never start anything by itself: `spawn_background` does, when it is called.
 
 use crate::Error;
+use crate::analytics::Buffer;
 use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
@@ -32,6 +33,7 @@ struct Inner {
     heads: Heads,
     folding: sparse::Queue,
     readers: sparse::Readers,
+    logs: Buffer,
 }
 
 /// What an operator may choose.
@@ -97,6 +99,7 @@ impl Core {
             heads: Heads::default(),
             folding: sparse::Queue::default(),
             readers: sparse::Readers::default(),
+            logs: Buffer::default(),
         }))
     }
 
@@ -122,6 +125,10 @@ impl Core {
 
     pub(crate) fn pending(&self) -> &Pending {
         &self.0.pending
+    }
+
+    pub(crate) fn logs(&self) -> &Buffer {
+        &self.0.logs
     }
 
     pub(crate) fn properties(&self) -> &Cache {

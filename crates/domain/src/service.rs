@@ -4,6 +4,7 @@
 //! Must never know which elements a document of some version has: the protocol does.
 
 pub mod cors;
+pub mod log;
 pub mod website;
 
 pub use cors::CorsRule;

@@ -5,6 +5,7 @@
 pub mod access_policies;
 mod accounts;
 pub mod address;
+pub mod analytics;
 mod asked;
 mod auth_error;
 pub mod codes;

@@ -72,6 +72,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let served = running.until(stop).await;
     following.abort();
     renewing.abort();
+    core.flush_logs().await;
     background.stop().await;
     drop(core);
     for name in served? {

@@ -66,6 +66,8 @@ impl Core {
         tasks.spawn(async move { upkeep::run(&core).await });
         let core = self.clone();
         tasks.spawn(async move { expire::run(&core).await });
+        let core = self.clone();
+        tasks.spawn(async move { crate::analytics::run(&core).await });
         Background(tasks)
     }
 

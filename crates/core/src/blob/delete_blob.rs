@@ -23,7 +23,12 @@ const ATTEMPTS: usize = 16;
 
 /// Deletes a blob, or a part of its history.
 pub async fn delete_blob(core: &Core, op: Authorized<DeleteBlob>) -> Result<DeleteReply, Error> {
-    let (mut op, _) = op.into_parts();
+    let (op, _) = op.into_parts();
+    remove_blob(core, op).await
+}
+
+/// The same for what the service itself removes.
+pub(crate) async fn remove_blob(core: &Core, mut op: DeleteBlob) -> Result<DeleteReply, Error> {
     check_combination(&op.conditions, Access::Modify)?;
     let settings = core.settings(&op.at.account);
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();

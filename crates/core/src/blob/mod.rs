@@ -53,6 +53,7 @@ pub use container_properties::{
 pub use create_blob::create_blob;
 pub use create_container::create_container;
 pub use delete_blob::delete_blob;
+pub(crate) use delete_blob::remove_blob;
 pub use delete_container::delete_container;
 pub use find_by_tags::find_blobs_by_tags;
 pub use get_blob::get_blob;
@@ -65,6 +66,7 @@ pub use page_properties::set_page_properties;
 pub use page_ranges::get_page_ranges;
 pub(crate) use page_views::history_views;
 pub use put_blob::put_blob;
+pub(crate) use put_blob::store_blob;
 pub use put_block::put_block;
 pub use put_block_list::put_block_list;
 pub use put_page::put_page;

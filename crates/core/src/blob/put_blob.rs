@@ -27,6 +27,16 @@ pub async fn put_blob(
     body: ByteStream,
 ) -> Result<PutBlobReply, Error> {
     let (op, grants) = op.into_parts();
+    store_blob(core, op, grants, body).await
+}
+
+/// The same for what the service itself stores.
+pub(crate) async fn store_blob(
+    core: &Core,
+    op: PutBlob,
+    grants: Grants,
+    body: ByteStream,
+) -> Result<PutBlobReply, Error> {
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     let limit = sizes(op.context.version).put_blob;
     check_size(op.length.unwrap_or(0), limit)?;
