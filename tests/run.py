@@ -44,7 +44,7 @@ SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
     Suite("js", "node", ("blob-*.test.mjs",), 57),
     Suite("pages", "venv", ("suites/pages",), 95),
-    Suite("service", "venv", ("suites/service",), 150),
+    Suite("service", "venv", ("suites/service",), 170),
     Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
     Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),

@@ -6,11 +6,6 @@ use crate::target::Target;
 use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_base::AccountName;
 
-/// What `x-ms-sku-name` says. Reads of the secondary endpoint work, which Azure calls so.
-pub const SKU: &str = "Standard_RAGRS";
-/// What `x-ms-account-kind` says.
-pub const KIND: &str = "StorageV2";
-
 /// Get Account Information, asked of any URL of the account.
 #[derive(Clone, Debug)]
 pub struct GetAccountInfo {

@@ -6,7 +6,9 @@ use crate::Core;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
+use zaffre_auth::Service;
 use zaffre_base::AccountName;
+use zaffre_domain::service::{DeleteRetention, Retention};
 
 /// The choices for one account. In Azure most of these belong to the management plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +26,68 @@ pub struct AccountSettings {
     pub last_access_tracking: bool,
     /// Containers may be opened to the public.
     pub public_access: bool,
+    /// What Get Account Information calls its redundancy.
+    pub sku: Sku,
+    /// What Get Account Information calls its kind.
+    pub kind: AccountKind,
+}
+
+macro_rules! spelled {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+
+        impl $name {
+            /// As the service spells it.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// Reads it; `None` if there is no such thing.
+            pub fn parse(text: &str) -> Option<Self> {
+                [$(Self::$variant,)+].into_iter().find(|known| known.text() == text)
+            }
+        }
+    };
+}
+
+spelled! {
+    /// How an account's data is said to be kept; a name only, since all of it is in one place.
+    Sku {
+        /// Locally redundant.
+        StandardLrs = "Standard_LRS",
+        /// Geo-redundant.
+        StandardGrs = "Standard_GRS",
+        /// Geo-redundant, readable.
+        StandardRagrs = "Standard_RAGRS",
+        /// Zone-redundant.
+        StandardZrs = "Standard_ZRS",
+        /// Geo-zone-redundant.
+        StandardGzrs = "Standard_GZRS",
+        /// Geo-zone-redundant, readable.
+        StandardRagzrs = "Standard_RAGZRS",
+        /// Premium, locally redundant.
+        PremiumLrs = "Premium_LRS",
+        /// Premium, zone-redundant.
+        PremiumZrs = "Premium_ZRS",
+    }
+}
+
+spelled! {
+    /// What an account is said to be for.
+    AccountKind {
+        /// General purpose, second generation.
+        StorageV2 = "StorageV2",
+        /// General purpose, first generation.
+        Storage = "Storage",
+        /// Blobs.
+        BlobStorage = "BlobStorage",
+        /// Premium block blobs.
+        BlockBlobStorage = "BlockBlobStorage",
+        /// Premium files.
+        FileStorage = "FileStorage",
+    }
 }
 
 impl Default for AccountSettings {
@@ -37,6 +101,9 @@ impl Default for AccountSettings {
             permanent_delete: false,
             last_access_tracking: false,
             public_access: true,
+            // Reads of the secondary endpoint work, which the service calls so.
+            sku: Sku::StandardRagrs,
+            kind: AccountKind::StorageV2,
         }
     }
 }
@@ -51,6 +118,15 @@ pub(crate) struct Keeping {
 }
 
 impl AccountSettings {
+    /// The same as Get Service Properties shows it.
+    pub(crate) fn delete_retention(&self) -> DeleteRetention {
+        let days = self.blob_retention_days.and_then(|days| u16::try_from(days).ok());
+        DeleteRetention {
+            retention: days.and_then(Retention::days).unwrap_or(Retention::NONE),
+            allow_permanent_delete: self.permanent_delete,
+        }
+    }
+
     pub(crate) fn keeping(&self) -> Keeping {
         Keeping { versions: self.versioning, deleted: self.blob_retention_days.map(days) }
     }
@@ -80,7 +156,15 @@ impl Core {
     /// The settings of an account.
     pub fn settings(&self, account: &AccountName) -> AccountSettings {
         let table = self.all_settings().0.read().unwrap_or_else(PoisonError::into_inner);
-        table.own.get(account).copied().unwrap_or(table.usual)
+        let mut settings = table.own.get(account).copied().unwrap_or(table.usual);
+        drop(table);
+        // What the account's owner has set over the protocol wins over the operator's default.
+        let properties = self.properties().get(account, Service::Blob);
+        if let Some(kept) = properties.and_then(|found| found.delete_retention) {
+            settings.blob_retention_days = kept.retention.get().map(u32::from);
+            settings.permanent_delete = kept.allow_permanent_delete;
+        }
+        settings
     }
 
     /// From the next operation on, these hold for the account.

@@ -14,6 +14,8 @@ pub enum Refusal {
     ContainerAlreadyExists,
     /// The name is still held by a container being deleted.
     ContainerBeingDeleted,
+    /// The account lets no container be public.
+    PublicAccessNotPermitted,
     /// No such blob, snapshot or version.
     BlobNotFound,
     /// The blob exists and the request asked that it did not.

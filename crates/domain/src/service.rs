@@ -27,8 +27,8 @@ pub struct ServiceProperties {
     pub cors: Vec<CorsRule>,
     /// The version of requests that name none.
     pub default_version: Option<ApiVersion>,
-    /// How long deleted blobs are kept.
-    pub delete_retention: DeleteRetention,
+    /// How long deleted blobs are kept, if it was ever set; else the account's settings say.
+    pub delete_retention: Option<DeleteRetention>,
     /// The website of the `$web` container.
     pub website: StaticWebsite,
 }
@@ -59,8 +59,8 @@ impl ServiceProperties {
         replace(&mut self.hour_metrics, update.hour_metrics.as_ref());
         replace(&mut self.minute_metrics, update.minute_metrics.as_ref());
         replace(&mut self.cors, update.cors.as_ref());
-        replace(&mut self.delete_retention, update.delete_retention.as_ref());
         replace(&mut self.website, update.website.as_ref());
+        self.delete_retention = update.delete_retention.or(self.delete_retention);
         self.default_version = update.default_version.or(self.default_version);
     }
 }

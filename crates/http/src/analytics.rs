@@ -142,7 +142,7 @@ fn bytes_of(headers: &HeaderMap) -> u64 {
 
 fn body_bytes(body: &ReplyBody) -> u64 {
     match body {
-        ReplyBody::Empty => 0,
+        ReplyBody::Empty | ReplyBody::Open { .. } => 0,
         ReplyBody::Full(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         ReplyBody::Stream { length, .. } => *length,
     }

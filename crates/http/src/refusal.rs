@@ -71,6 +71,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::ContainerNotFound => codes::CONTAINER_NOT_FOUND,
         Refusal::ContainerAlreadyExists => codes::CONTAINER_ALREADY_EXISTS,
         Refusal::ContainerBeingDeleted => codes::CONTAINER_BEING_DELETED,
+        Refusal::PublicAccessNotPermitted => codes::PUBLIC_ACCESS_NOT_PERMITTED,
         Refusal::BlobNotFound => codes::BLOB_NOT_FOUND,
         Refusal::BlobAlreadyExists => codes::BLOB_ALREADY_EXISTS,
         Refusal::InvalidBlobType => codes::INVALID_BLOB_TYPE,

@@ -4,6 +4,7 @@
 
 use crate::endpoints::Wanted;
 use crate::oauth::OauthArgs;
+use crate::settings::Line;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -15,7 +16,17 @@ Environment:
 
 The file given with --config has one account per line, `name = key1` or `name = key1, key2`, with
 keys in Base64; empty lines and lines that start with `#` are skipped. It is read again every
-minute, so keys can be rotated without a restart. Keep it readable by its owner alone.";
+minute, so keys can be rotated without a restart. Keep it readable by its owner alone.
+
+Settings, for one account or for all, are lines `account.name = value` or `*.name = value` of that
+file, or --setting on the command line, which wins:
+  versioning                true or false   a write keeps the state before as a version
+  blob-retention-days       0 to 365        how long deleted blobs are kept, until set by a client
+  permanent-delete          true or false   whether what is kept may be deleted for good
+  public-access             true or false   whether containers may be public
+  key-access                true or false   whether account keys, and SAS made with them, are good
+  sku, kind                 text            what Get Account Information shows
+More in docs/configuration.md.";
 
 /// A storage server that speaks Azure's REST protocols.
 #[derive(Parser, Clone, Debug)]
@@ -110,9 +121,13 @@ pub(crate) struct Args {
     #[arg(long = "developmentAccount", env = "ZAFFRE_DEVELOPMENT_ACCOUNT")]
     pub(crate) development_account: bool,
 
-    /// Accounts and keys, one per line; see below
+    /// Accounts and keys, one per line, and settings; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+
+    /// What Azure keeps in its management plane, such as versioning=true; see below
+    #[arg(long = "setting", value_name = "[ACCOUNT.]NAME=VALUE", value_parser = Line::parse)]
+    pub(crate) settings: Vec<Line>,
 
     /// Seconds the name of a deleted container stays blocked; 30 or more on Azure
     #[arg(long = "containerDeleteDelay", value_name = "SECONDS", default_value_t = 0)]

@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     OpenTokens { host: String },
     /// Keys cannot be fetched from there.
     Issuer { url: String },
+    /// A setting names an account that is not there.
+    SettingForNobody { account: String },
     /// `--cert` without what opens it.
     CertificateAlone,
     /// The data directory cannot be used.
@@ -58,6 +60,11 @@ impl fmt::Display for Failure {
                 f,
                 "keys cannot be fetched from {url}: --oauth-issuer takes an https URL (http for \
                  this machine alone), or give the keys with --oauth-keys"
+            ),
+            Self::SettingForNobody { account } => write!(
+                f,
+                "a setting is for the account {account}, which is not there. Check its spelling, \
+                 or add the account to the file given with --config"
             ),
             Self::CertificateAlone => f.write_str(
                 "--cert needs --key with the private key's PEM file, or --pwd with the password \

@@ -13,6 +13,7 @@ mod log;
 mod oauth;
 mod sealed;
 mod serve;
+mod settings;
 mod signals;
 mod terminal;
 

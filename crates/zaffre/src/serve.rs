@@ -43,15 +43,16 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
     let table = Endpoint::bind(args.table(), tls.clone()).await?;
     let endpoints = [&blob, &queue, &table];
-    let (source, accounts) = Source::open(args, &endpoints)?;
+    let (source, known) = Source::open(args, &endpoints)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
-    let accounts = accounts.trusting(tokens.trust.clone());
-    let text = introduction(args, &accounts, &endpoints, tls.is_some());
 
     let core = Core::new(open_store(args)?, core_options(args));
     let background = core.spawn_background();
+    known.tell(&core);
+    let accounts = known.accounts.trusting(tokens.trust.clone());
+    let text = introduction(args, &accounts, &endpoints, tls.is_some());
     let handle = AccountsHandle::new(accounts);
-    let following = tokio::spawn(source.follow(handle.clone()));
+    let following = tokio::spawn(source.follow(handle.clone(), core.clone()));
     let renewing = tokio::spawn(tokens.follow(handle.clone()));
     let mut running = Running::new(core.clone());
     let always_path_style = args.disable_product_style_url;
@@ -71,6 +72,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     };
     let served = running.until(stop).await;
     following.abort();
+    let _ = following.await;
     renewing.abort();
     core.flush_logs().await;
     background.stop().await;

@@ -44,7 +44,8 @@ impl Dispatch<'_> {
             B::Unserved(unserved) => Err(refuse::unserved(unserved.name())),
             B::GetAccountInfo(op) => {
                 self.caller.permit(op)?;
-                Ok(render::container::account(self.asked.version))
+                let settings = self.core.settings(&self.asked.account);
+                Ok(render::container::account(&settings, self.asked.version))
             }
             B::GetServiceProperties(op) => self.get_service_properties(op).await,
             B::SetServiceProperties(op) => self.set_service_properties(op, body).await,

@@ -1,10 +1,10 @@
 //! Answers of container operations, of Get Account Information, and of both lease operations.
 
 use super::{XML, lease, metadata, since, written};
-use crate::account_info;
 use hyper::StatusCode;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::reply::{ContainerView, LeaseOutcome, Written};
+use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::PublicAccess;
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_http::{Reply, access_policies};
@@ -79,10 +79,10 @@ pub fn leased(command: LeaseCommand, outcome: &LeaseOutcome, version: ApiVersion
 }
 
 /// Get Account Information.
-pub fn account(version: ApiVersion) -> Reply {
+pub fn account(settings: &AccountSettings, version: ApiVersion) -> Reply {
     let reply = Reply::new(StatusCode::OK, version)
-        .with("x-ms-sku-name", account_info::SKU)
-        .with("x-ms-account-kind", account_info::KIND);
+        .with("x-ms-sku-name", settings.sku.text())
+        .with("x-ms-account-kind", settings.kind.text());
     if version >= since::HIERARCHY_FLAG {
         reply.with("x-ms-is-hns-enabled", "false")
     } else {

@@ -14,6 +14,7 @@ use zaffre_core::blob::reply::{
     GetBlobReply, LeaseOutcome, ListEntry, MomentView, OfKind, PutBlobReply, PutBlockReply,
     Written,
 };
+use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
@@ -99,7 +100,7 @@ fn containers() {
     );
     check(&container::deleted(NOW), "202");
     check(
-        &container::account(NOW),
+        &container::account(&AccountSettings::default(), NOW),
         "200
         x-ms-account-kind: StorageV2
         x-ms-is-hns-enabled: false

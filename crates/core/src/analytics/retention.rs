@@ -100,7 +100,7 @@ async fn rows(
         let (from, to) = (start, end.clone());
         let rows = blocking(move || Ok(snapshot.scan(&from, to.as_deref(), BATCH)?)).await?;
         let whole = rows.len() == BATCH;
-        all.extend(rows.into_iter().map(|row| Row { value: Vec::new().into(), ..row }));
+        all.extend(rows.into_iter().map(|row| Row { value: Vec::new(), ..row }));
         match all.last().filter(|_| whole && all.len() < LOOKED_AT) {
             Some(last) => start = [last.key.as_slice(), &[0]].concat(),
             None => return Ok(all),

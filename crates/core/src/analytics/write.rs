@@ -12,6 +12,7 @@ use zaffre_auth::Grants;
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::HttpProperties;
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::conditions::{Conditions, TagCondition};
 
 /// Where the logs of all services of an account are.
@@ -23,17 +24,20 @@ const NUMBERS: u32 = 1_000_000;
 pub(super) async fn write(core: &Core, account: &AccountName, batch: &Batch) -> Result<(), Error> {
     let Ok(container) = ContainerName::parse(LOGS) else { return Ok(()) };
     let prefix = folder(batch.service.name(), batch.first);
-    let owner = account.clone();
     let mut number = core.logs().next_number(account, &prefix);
     while number < NUMBERS {
         let Ok(blob) = BlobName::parse(&format!("{prefix}{number:06}.log")) else { return Ok(()) };
-        let (account, container) = (account.clone(), container.clone());
-        let at = BlobPath { account, container, blob, moment: Moment::Current };
+        let at = BlobPath {
+            account: account.clone(),
+            container: container.clone(),
+            blob,
+            moment: Moment::Current,
+        };
         let text = Bytes::from(batch.text.clone());
         let body = Box::pin(futures_util::stream::once(async move { Ok(text) }));
         match store_blob(core, new_blob(at, batch), Grants::owner(), body).await {
             Ok(_) => {
-                core.logs().took(&owner, &prefix, number);
+                core.logs().took(account, &prefix, number);
                 return Ok(());
             }
             Err(Error::Refused(Refusal::BlobAlreadyExists)) => number += 1,
@@ -71,6 +75,7 @@ fn new_blob(at: BlobPath, batch: &Batch) -> PutBlob {
         lease: None,
         conditions: Conditions { if_none_match: Some(TagCondition::Any), ..Conditions::default() },
         tier: None,
+        tags: Tags::new(),
         context: Context { version: ApiVersion::LATEST },
     }
 }

@@ -1,5 +1,6 @@
 //! Get and set the properties, metadata and ACL of a container.
 
+use super::create_container::check_access;
 use super::keys;
 use super::op::{
     ContainerPath, GetContainer, GetContainerAcl, SetContainerAcl, SetContainerMetadata,
@@ -71,6 +72,7 @@ pub async fn set_container_acl(
     op: Authorized<SetContainerAcl>,
 ) -> Result<Written, Error> {
     let (op, _) = op.into_parts();
+    check_access(core, &op.at.account, op.access)?;
     let (access, policies) = (op.access, op.policies);
     change(core, op.at, op.lease, op.conditions, move |record| {
         record.set_access(access);

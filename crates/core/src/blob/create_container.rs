@@ -7,7 +7,9 @@ use super::reply::Written;
 use crate::directory::{claim_name, register};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
+use zaffre_base::AccountName;
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::PublicAccess;
 use zaffre_store::{Abort, Tx};
 
 /// Creates a container.
@@ -16,6 +18,7 @@ pub async fn create_container(
     op: Authorized<CreateContainer>,
 ) -> Result<Written, Error> {
     let (op, _) = op.into_parts();
+    check_access(core, &op.at.account, op.access)?;
     register(core, &op.at.account).await?;
     let directory = keys::directory(&op.at.account);
     let body = move |tx: &mut Tx<'_>| {
@@ -32,4 +35,17 @@ pub async fn create_container(
         Ok(Written::at(stamp))
     };
     core.transact(&directory, body).await
+}
+
+/// Refuses to make a container public where the account lets none be.
+pub(super) fn check_access(
+    core: &Core,
+    account: &AccountName,
+    access: PublicAccess,
+) -> Result<(), Refusal> {
+    if access == PublicAccess::Private || core.settings(account).public_access {
+        Ok(())
+    } else {
+        Err(Refusal::PublicAccessNotPermitted)
+    }
 }

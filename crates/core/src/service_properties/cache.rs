@@ -28,7 +28,7 @@ fn slot(service: Service) -> usize {
 }
 
 impl Cache {
-    pub(super) fn get(
+    pub(crate) fn get(
         &self,
         account: &AccountName,
         service: Service,

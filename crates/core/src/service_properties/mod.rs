@@ -88,7 +88,13 @@ pub async fn get_service_properties(
     op: Authorized<GetServiceProperties>,
 ) -> Result<Arc<ServiceProperties>, Error> {
     let (op, _) = op.into_parts();
-    core.service_properties(&op.account, op.service).await
+    let properties = core.service_properties(&op.account, op.service).await?;
+    if properties.delete_retention.is_some() {
+        return Ok(properties);
+    }
+    let kept = core.settings(&op.account).delete_retention();
+    let shown = ServiceProperties { delete_retention: Some(kept), ..(*properties).clone() };
+    Ok(Arc::new(shown))
 }
 
 /// Set Service Properties: what the update does not name stays. Makes the containers that a website

@@ -27,6 +27,7 @@ pub(super) struct StoredProperties {
     default_version: Option<String>,
     #[n(6)]
     delete_days: Option<u16>,
+    /// Absent while nobody has set how long deleted blobs are kept.
     #[n(7)]
     permanent_delete: Option<bool>,
     #[n(8)]
@@ -101,8 +102,8 @@ impl StoredProperties {
             minute_metrics: Some(StoredMetrics::new(&properties.minute_metrics)),
             cors: Some(properties.cors.iter().map(StoredRule::new).collect()),
             default_version: properties.default_version.map(|version| version.to_string()),
-            delete_days: properties.delete_retention.retention.get(),
-            permanent_delete: Some(properties.delete_retention.allow_permanent_delete),
+            delete_days: properties.delete_retention.and_then(|kept| kept.retention.get()),
+            permanent_delete: properties.delete_retention.map(|kept| kept.allow_permanent_delete),
             website: website.enabled.then(|| StoredWebsite {
                 index_document: website.index_document.clone(),
                 default_index_path: website.default_index_path.clone(),
@@ -130,10 +131,10 @@ impl StoredProperties {
             minute_metrics: self.minute_metrics.map(StoredMetrics::metrics).unwrap_or_default(),
             cors: self.cors.into_iter().flatten().map(StoredRule::rule).collect(),
             default_version,
-            delete_retention: DeleteRetention {
+            delete_retention: self.permanent_delete.map(|allow_permanent_delete| DeleteRetention {
                 retention: retention(self.delete_days),
-                allow_permanent_delete: self.permanent_delete.unwrap_or_default(),
-            },
+                allow_permanent_delete,
+            }),
             website: website.unwrap_or_default(),
         }
     }
@@ -212,10 +213,10 @@ mod tests {
             minute_metrics: Metrics { detail: MetricsDetail::Service, ..Metrics::default() },
             cors: vec![CorsRule::sample("*", "GET"), CorsRule::sample("http://a", "PUT")],
             default_version: ApiVersion::parse("2019-02-02"),
-            delete_retention: DeleteRetention {
+            delete_retention: Some(DeleteRetention {
                 retention: retention(Some(365)),
                 allow_permanent_delete: true,
-            },
+            }),
             website: StaticWebsite {
                 enabled: true,
                 index_document: Some("i".to_owned()),

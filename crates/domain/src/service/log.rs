@@ -7,6 +7,7 @@ use super::AnalyticsVersion;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Write as _;
 use zaffre_base::Timestamp;
 
 /// How the caller proved who they are.
@@ -180,7 +181,10 @@ fn quoted(text: Option<&str>) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             ';' => out.push_str("&#59;"),
-            c if c.is_control() => out.push_str(&format!("&#{};", u32::from(c))),
+            c if c.is_control() => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
             c => out.push(c),
         }
     }

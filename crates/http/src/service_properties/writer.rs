@@ -25,7 +25,7 @@ pub fn document(properties: &ServiceProperties, service: Service, version: ApiVe
         metrics(&mut xml, "Metrics", &properties.hour_metrics);
     }
     if shape.delete_retention {
-        delete_retention(&mut xml, properties.delete_retention, shape);
+        delete_retention(&mut xml, properties.delete_retention.unwrap_or_default(), shape);
     }
     if shape.website {
         website(&mut xml, &properties.website, shape);

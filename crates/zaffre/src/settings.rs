@@ -1,0 +1,183 @@
+//! What an operator may choose for accounts, as text: lines of the config file and `--setting`.
+//!
+//! Must never be lenient: a setting that is misspelt, or that names nobody, is an error with advice.
+
+use zaffre_auth::Account;
+use zaffre_base::AccountName;
+use zaffre_base::limits::RETENTION_DAYS;
+use zaffre_core::settings::{AccountKind, AccountSettings, Sku};
+
+/// One choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Setting {
+    Versioning(bool),
+    BlobRetention(Option<u32>),
+    PermanentDelete(bool),
+    PublicAccess(bool),
+    KeyAccess(bool),
+    Sku(Sku),
+    Kind(AccountKind),
+}
+
+/// A choice and whom it is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    /// All accounts if there is none.
+    account: Option<AccountName>,
+    setting: Setting,
+}
+
+/// Stands for all accounts in front of a setting's name.
+const ALL: &str = "*";
+
+/// What a value may be.
+type Read = fn(&str) -> Option<Setting>;
+
+/// Every setting: its name, what its value may be, and how that is read.
+const TABLE: &[(&str, &str, Read)] = &[
+    ("versioning", "true or false", |v| flag(v).map(Setting::Versioning)),
+    ("blob-retention-days", "0 (off) to 365", |v| days(v).map(Setting::BlobRetention)),
+    ("permanent-delete", "true or false", |v| flag(v).map(Setting::PermanentDelete)),
+    ("public-access", "true or false", |v| flag(v).map(Setting::PublicAccess)),
+    ("key-access", "true or false", |v| flag(v).map(Setting::KeyAccess)),
+    ("sku", "a SKU such as Standard_LRS or Standard_RAGRS", |v| Sku::parse(v).map(Setting::Sku)),
+    ("kind", "StorageV2, Storage, BlobStorage, BlockBlobStorage or FileStorage", |v| {
+        AccountKind::parse(v).map(Setting::Kind)
+    }),
+];
+
+fn flag(text: &str) -> Option<bool> {
+    text.parse().ok()
+}
+
+fn days(text: &str) -> Option<Option<u32>> {
+    match text.parse::<u16>().ok()? {
+        0 => Some(None),
+        days if RETENTION_DAYS.contains(&days) => Some(Some(u32::from(days))),
+        _ => None,
+    }
+}
+
+impl Line {
+    /// Whether the left side of a line of the config file is a setting rather than an account.
+    pub(crate) fn is_setting(left: &str) -> bool {
+        left.contains('.')
+    }
+
+    /// Reads `name=value` or `account.name=value`, as `--setting` has it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (left, value) =
+            text.split_once('=').ok_or("a setting is written name=value or account.name=value")?;
+        Self::of_sides(left.trim(), value.trim())
+    }
+
+    /// Reads the two sides of the equals sign.
+    pub(crate) fn of_sides(left: &str, value: &str) -> Result<Self, String> {
+        let (account, name) = match left.split_once('.') {
+            None | Some((ALL, _)) => (None, left.rsplit('.').next().unwrap_or(left)),
+            Some((account, name)) => {
+                let account = AccountName::parse(account)
+                    .map_err(|_| format!("`{account}` cannot be the name of an account"))?;
+                (Some(account), name)
+            }
+        };
+        let Some((_, wanted, read)) = TABLE.iter().find(|row| row.0 == name) else {
+            let known: Vec<&str> = TABLE.iter().map(|row| row.0).collect();
+            return Err(format!("there is no setting `{name}`; there are {}", known.join(", ")));
+        };
+        let setting = read(value)
+            .ok_or_else(|| format!("`{name}` must be {wanted}, and `{value}` is not"))?;
+        Ok(Self { account, setting })
+    }
+
+    /// The account it names, if it names one.
+    pub(crate) fn account(&self) -> Option<&AccountName> {
+        self.account.as_ref()
+    }
+}
+
+/// All choices. What names an account wins over what is for all; among equals the last wins.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Choices(pub(crate) Vec<Line>);
+
+impl Choices {
+    fn of<'a>(&'a self, account: &'a AccountName) -> impl Iterator<Item = Setting> + 'a {
+        let all = self.0.iter().filter(|line| line.account.is_none());
+        let own = self.0.iter().filter(move |line| line.account.as_ref() == Some(account));
+        all.chain(own).map(|line| line.setting)
+    }
+
+    /// The settings of an account.
+    pub(crate) fn settings(&self, account: &AccountName) -> AccountSettings {
+        let mut settings = AccountSettings::default();
+        for setting in self.of(account) {
+            match setting {
+                Setting::Versioning(on) => settings.versioning = on,
+                Setting::BlobRetention(days) => settings.blob_retention_days = days,
+                Setting::PermanentDelete(on) => settings.permanent_delete = on,
+                Setting::PublicAccess(on) => settings.public_access = on,
+                Setting::Sku(sku) => settings.sku = sku,
+                Setting::Kind(kind) => settings.kind = kind,
+                Setting::KeyAccess(_) => {}
+            }
+        }
+        settings
+    }
+
+    /// The account with what its credentials must know of the settings.
+    pub(crate) fn adapted(&self, mut account: Account) -> Account {
+        let name = account.name().clone();
+        let settings = self.settings(&name);
+        let keys = self.of(&name).fold(true, |allowed, setting| match setting {
+            Setting::KeyAccess(on) => on,
+            _ => allowed,
+        });
+        if !settings.public_access {
+            account = account.without_public_access();
+        }
+        if keys { account } else { account.without_key_access() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        for (text, want) in [
+            ("versioning=true", Ok(())),
+            ("*.versioning = false", Ok(())),
+            ("acct.blob-retention-days=7", Ok(())),
+            ("blob-retention-days=0", Ok(())),
+            ("sku=Standard_LRS", Ok(())),
+            ("kind=BlobStorage", Ok(())),
+            ("versioning", Err("a setting is written")),
+            ("versionning=true", Err("there is no setting `versionning`; there are versioning,")),
+            ("versioning=yes", Err("`versioning` must be true or false, and `yes` is not")),
+            ("blob-retention-days=366", Err("`blob-retention-days` must be 0 (off) to 365")),
+            ("blob-retention-days=-1", Err("`blob-retention-days` must be")),
+            ("sku=Cheap", Err("`sku` must be a SKU")),
+            ("A!.versioning=true", Err("`A!` cannot be the name")),
+        ] {
+            match (Line::parse(text), want) {
+                (Ok(_), Ok(())) => {}
+                (Err(said), Err(start)) => assert!(said.starts_with(start), "{text}: {said}"),
+                (got, _) => panic!("{text}: {got:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_accounts_own_choice_wins() {
+        let lines = ["acct.versioning=false", "versioning=true", "blob-retention-days=7"];
+        let choices = Choices(lines.iter().flat_map(|line| Line::parse(line)).collect());
+        let of = |name: &str| choices.settings(&AccountName::parse(name).expect("legal"));
+        assert!(!of("acct").versioning && of("other").versioning);
+        assert_eq!(of("acct").blob_retention_days, Some(7));
+        assert_eq!(
+            Choices::default().settings(&AccountName::parse("acct").expect("legal")),
+            AccountSettings::default()
+        );
+    }
+}
