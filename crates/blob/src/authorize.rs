@@ -4,7 +4,7 @@
 
 use crate::failure;
 use crate::operation::Kind;
-use crate::parse::lease;
+use crate::parse::{lease, moment};
 use crate::request::Asked;
 use zaffre_auth::{
     Account, Accounts, Action, Authorized, Claim, ContainerAccess, GetUserDelegationKey, Guarded,
@@ -82,6 +82,9 @@ impl<'a> Caller<'a> {
     pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>) -> Result<(), ApiError> {
         let breaks = lease::breaks(&asked.fields);
         match kind.action(breaks) {
+            Some(Action::DeleteBlob) if moment::is_permanent(&asked.fields) => {
+                self.may(Action::PermanentlyDeleteBlob, asked.scope())
+            }
             Some(action) => self.may(action, asked.scope()),
             None if self.claim.is_anonymous() => self.may(NEVER_PUBLIC, asked.scope()),
             None => Ok(()),

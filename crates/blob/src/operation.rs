@@ -49,6 +49,8 @@ pub enum Kind {
     SetContainerAcl,
     /// Delete Container
     DeleteContainer,
+    /// Restore Container
+    RestoreContainer,
     /// Lease Container
     LeaseContainer,
     /// List Blobs
@@ -117,7 +119,6 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[expect(missing_docs, reason = "the variants are the operations' own names")]
 pub enum Unserved {
-    RestoreContainer,
     CopyBlob,
     CopyBlobFromUrl,
     AbortCopyBlob,
@@ -151,6 +152,7 @@ impl Kind {
             Self::GetContainerAcl => "GetContainerAcl",
             Self::SetContainerAcl => "SetContainerAcl",
             Self::DeleteContainer => "DeleteContainer",
+            Self::RestoreContainer => "RestoreContainer",
             Self::LeaseContainer => "LeaseContainer",
             Self::ListBlobs => "ListBlobs",
             Self::GetBlob => "GetBlob",
@@ -203,6 +205,7 @@ impl Kind {
             Self::GetContainerAcl => Action::GetContainerAcl,
             Self::SetContainerAcl => Action::SetContainerAcl,
             Self::DeleteContainer => Action::DeleteContainer,
+            Self::RestoreContainer => Action::RestoreContainer,
             Self::LeaseContainer if breaks_lease => Action::BreakContainerLease,
             Self::LeaseContainer => Action::LeaseContainer,
             Self::ListBlobs => Action::ListBlobs,
@@ -274,6 +277,7 @@ impl Kind {
             | Self::SetContainerMetadata
             | Self::SetContainerAcl
             | Self::DeleteContainer
+            | Self::RestoreContainer
             | Self::LeaseContainer
             | Self::SetBlobMetadata
             | Self::SetBlobProperties
@@ -303,7 +307,6 @@ impl Unserved {
     /// The operation's name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::RestoreContainer => "RestoreContainer",
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
             Self::AbortCopyBlob => "AbortCopyBlob",
@@ -318,8 +321,7 @@ impl Unserved {
 
     fn is_write(self) -> bool {
         match self {
-            Self::RestoreContainer
-            | Self::CopyBlob
+            Self::CopyBlob
             | Self::CopyBlobFromUrl
             | Self::AbortCopyBlob
             | Self::SetBlobTier
@@ -363,6 +365,8 @@ pub enum BlobOperation {
     SetContainerAcl(op::SetContainerAcl),
     /// Delete Container
     DeleteContainer(op::DeleteContainer),
+    /// Restore Container
+    RestoreContainer(op::RestoreContainer),
     /// Lease Container
     LeaseContainer(op::LeaseContainer),
     /// List Blobs

@@ -43,7 +43,7 @@ const TABLE: &[Line] = &[
     (Container, "container", "acl", Method::GET, Kind::GetContainerAcl),
     (Container, "container", "acl", Method::HEAD, Kind::GetContainerAcl),
     (Container, "container", "acl", Method::PUT, Kind::SetContainerAcl),
-    (Container, "container", "undelete", Method::PUT, Kind::Unserved(U::RestoreContainer)),
+    (Container, "container", "undelete", Method::PUT, Kind::RestoreContainer),
     (Container, "container", "lease", Method::PUT, Kind::LeaseContainer),
     (Container, "container", "list", Method::GET, Kind::ListBlobs),
     (Container, "container", "blobs", Method::GET, Kind::FindBlobsByTagsInContainer),

@@ -2,7 +2,7 @@
 //!
 //! Must never be read inside a transaction: its body gets the values that held when it was begun.
 
-use crate::Core;
+use crate::{Core, Error};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -131,7 +131,6 @@ impl AccountSettings {
         Keeping { versions: self.versioning, deleted: self.blob_retention_days.map(days) }
     }
 
-    #[allow(dead_code, reason = "deleting a container will ask")]
     pub(crate) fn container_retention(&self) -> Option<Duration> {
         self.container_retention_days.map(days)
     }
@@ -165,6 +164,22 @@ impl Core {
             settings.permanent_delete = kept.allow_permanent_delete;
         }
         settings
+    }
+
+    /// The settings of an account with what its owner has set by Set Service Properties: days that
+    /// deleted blobs are kept, and whether they may be deleted for good before.
+    pub async fn settings_now(&self, account: &AccountName) -> Result<AccountSettings, Error> {
+        let settings = self.settings(account);
+        let owner = self.service_properties(account, Service::Blob).await?.delete_retention;
+        Ok(AccountSettings {
+            blob_retention_days: owner
+                .retention
+                .get()
+                .map(u32::from)
+                .or(settings.blob_retention_days),
+            permanent_delete: owner.allow_permanent_delete || settings.permanent_delete,
+            ..settings
+        })
     }
 
     /// From the next operation on, these hold for the account.

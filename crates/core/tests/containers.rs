@@ -126,6 +126,7 @@ async fn listing_in_pages() {
             max_results: 1,
             include_metadata: true,
             include_system: true,
+            include_deleted: false,
         };
         let bad = list_containers(&world.core, world.ok(bad)).await;
         assert_eq!(refused(bad), Refusal::InvalidMarker);

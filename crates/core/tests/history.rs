@@ -6,9 +6,11 @@ use support::{
     World, delete, get, if_match, list, must, pattern, refused, snapshot, snapshot_of, version_of,
     worlds,
 };
-use zaffre_base::{Guid, Timestamp};
+use zaffre_base::{AccountName, Guid, Stamp, Timestamp};
+use zaffre_core::blob;
 use zaffre_core::blob::op::{
-    BlobPath, DeleteBlob, DeleteSnapshots, GetBlob, IncludeHistory, ListBlobs, SnapshotBlob,
+    BlobPath, DeleteBlob, DeleteSnapshots, GetBlob, IncludeHistory, ListBlobs, ListContainers,
+    RestoreContainer, SnapshotBlob,
 };
 use zaffre_core::blob::reply::{ListEntry, MomentView};
 use zaffre_core::settings::AccountSettings;
@@ -371,5 +373,73 @@ async fn a_delimiter_seeks_past_history_too() {
         assert_eq!(plain, ["a", "e"], "nothing current is below the prefix");
         let all = world.names(ListBlobs { history: versions, ..op }).await;
         assert_eq!(all, ["a", "a", "a", "[d/]", "e", "e", "e"]);
+    }
+}
+
+async fn deleted_containers(world: &World, size: u32) -> Vec<(String, Option<Stamp>)> {
+    let (mut all, mut marker) = (Vec::new(), None);
+    loop {
+        let op = ListContainers {
+            account: must(AccountName::parse(support::ACCOUNT)),
+            prefix: String::new(),
+            marker,
+            max_results: size,
+            include_metadata: false,
+            include_system: false,
+            include_deleted: true,
+        };
+        let page = must(blob::list_containers(&world.core, world.ok(op)).await);
+        let shown = page.containers.into_iter();
+        all.extend(shown.map(|c| (c.name.to_string(), c.deleted.map(|(_, version)| version))));
+        marker = page.next;
+        if marker.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn restore(world: &World, name: &str, version: Stamp) -> Result<(), zaffre_core::Error> {
+    let op = RestoreContainer { at: support::container(name), version: Some(version) };
+    blob::restore_container(&world.core, world.ok(op)).await.map(|_| ())
+}
+
+#[tokio::test]
+async fn a_deleted_container_is_kept_and_comes_back() {
+    for world in worlds() {
+        let settings =
+            AccountSettings { container_retention_days: Some(7), ..AccountSettings::default() };
+        world.settle_on(settings);
+        must(world.create("photos").await);
+        must(world.put("photos/a", pattern(3_000_000, 1)).await);
+        must(world.delete_container("photos").await);
+        assert_eq!(refused(world.get("photos/a").await), Refusal::ContainerNotFound);
+        assert_eq!(refused(world.create("photos").await), Refusal::ContainerBeingDeleted);
+        world.sweep().await;
+        world.advance(31);
+        must(world.create("photos").await);
+        must(world.put("photos/b", "new").await);
+        for size in [1, 2, 500] {
+            let all = deleted_containers(&world, size).await;
+            let names: Vec<_> =
+                all.iter().map(|(name, at)| (name.as_str(), at.is_some())).collect();
+            assert_eq!(names, [("photos", true), ("photos", false)], "{size}");
+        }
+        let version = deleted_containers(&world, 1).await[0].1.expect("deleted");
+        assert_eq!(
+            refused(restore(&world, "photos", version).await),
+            Refusal::ContainerAlreadyExists
+        );
+        assert_eq!(refused(restore(&world, "photos", Stamp(1)).await), Refusal::ContainerNotFound);
+        assert_eq!(refused(world.get("photos/a").await), Refusal::BlobNotFound);
+        must(world.delete_container("photos").await);
+        must(restore(&world, "photos", version).await);
+        assert_eq!(must(world.get("photos/a").await).len(), 3_000_000);
+        must(world.put("photos/a", "still writable").await);
+        assert_eq!(refused(world.get("photos/b").await), Refusal::BlobNotFound);
+        must(world.delete_container("photos").await);
+        world.advance(7 * DAY + 1);
+        assert_eq!(deleted_containers(&world, 9).await, []);
+        assert_eq!(refused(restore(&world, "photos", version).await), Refusal::ContainerNotFound);
+        end(&world).await;
     }
 }

@@ -97,6 +97,15 @@ impl Dispatch<'_> {
         Ok(container::deleted(self.asked.version))
     }
 
+    pub(super) async fn restore_container(
+        self,
+        op: op::RestoreContainer,
+    ) -> Result<Reply, ApiError> {
+        let op = self.caller.permit(op)?;
+        let written = done(service::restore_container(self.core, op).await)?;
+        Ok(container::changed(StatusCode::CREATED, written, self.asked.version))
+    }
+
     pub(super) async fn lease_container(self, op: op::LeaseContainer) -> Result<Reply, ApiError> {
         let command = op.command;
         let op = self.caller.permit(op)?;

@@ -60,6 +60,7 @@ impl Dispatch<'_> {
             B::GetContainerAcl(op) => self.get_container_acl(op).await,
             B::SetContainerAcl(op) => self.set_container_acl(op, body).await,
             B::DeleteContainer(op) => self.delete_container(op).await,
+            B::RestoreContainer(op) => self.restore_container(op).await,
             B::LeaseContainer(op) => self.lease_container(op).await,
             B::ListBlobs(listing) => self.list_blobs(listing).await,
             B::GetBlob(download) => self.get_blob(download).await,

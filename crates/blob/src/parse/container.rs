@@ -3,7 +3,7 @@
 use super::conditions::conditions;
 use super::lease;
 use crate::fields::Fields;
-use zaffre_base::Guid;
+use zaffre_base::{Guid, Stamp};
 use zaffre_core::blob::op::{self, ContainerPath};
 use zaffre_domain::blob::PublicAccess;
 use zaffre_domain::conditions::ConditionalOperation as Op;
@@ -38,6 +38,23 @@ pub(super) fn delete(
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::DeleteContainer)?,
     })
+}
+
+/// The name in the header must be the one in the URL.
+pub(super) fn restore(
+    fields: &Fields<'_>,
+    at: ContainerPath,
+) -> Result<op::RestoreContainer, ApiError> {
+    const NAME: &str = "x-ms-deleted-container-name";
+    const VERSION: &str = "x-ms-deleted-container-version";
+    let (name, version) = (fields.required(NAME)?, fields.required(VERSION)?);
+    if name != at.container.as_str() {
+        return Err(ApiError::invalid_header_value(NAME, name));
+    }
+    // Ids are ours: one of another form belongs to no container.
+    let is_id = version.len() == 16 && version.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let version = is_id.then(|| u64::from_str_radix(version, 16).ok()).flatten();
+    Ok(op::RestoreContainer { at, version: version.map(Stamp) })
 }
 
 pub(super) fn get(fields: &Fields<'_>, at: ContainerPath) -> Result<op::GetContainer, ApiError> {

@@ -70,6 +70,7 @@ pub(super) fn containers(
         max_results: page_size(&echo),
         include_metadata: include.contains(&"metadata"),
         include_system: include.contains(&"system"),
+        include_deleted: include.contains(&"deleted"),
     };
     Ok(ContainerListing { op, echo: Echo { delimiter: None, ..echo } })
 }

@@ -10,7 +10,7 @@ pub(crate) mod container;
 pub mod from_url;
 pub(crate) mod lease;
 pub mod listing;
-mod moment;
+pub(crate) mod moment;
 pub(crate) mod pages;
 mod properties;
 pub mod put;
@@ -70,6 +70,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::GetContainerAcl => B::GetContainerAcl(container::get_acl(fields, container()?)?),
         Kind::SetContainerAcl => B::SetContainerAcl(container::set_acl(fields, container()?)?),
         Kind::DeleteContainer => B::DeleteContainer(container::delete(fields, container()?)?),
+        Kind::RestoreContainer => B::RestoreContainer(container::restore(fields, container()?)?),
         Kind::LeaseContainer => {
             B::LeaseContainer(container::lease(fields, container()?, (at.fresh)()?)?)
         }

@@ -27,13 +27,19 @@ fn id(fields: &Fields<'_>, name: &str) -> Result<Option<MomentId>, ApiError> {
     }
 }
 
+const TYPE: &str = "deletetype";
+
+/// Whether a deletion is asked to be for good.
+pub(crate) fn is_permanent(fields: &Fields<'_>) -> bool {
+    fields.query(TYPE).is_some_and(|text| text.eq_ignore_ascii_case("permanent"))
+}
+
 /// What a deletion does to snapshots, and whether it is for good.
 pub(super) fn deletion(
     fields: &Fields<'_>,
     at: &BlobPath,
 ) -> Result<(DeleteSnapshots, bool), ApiError> {
     const SNAPSHOTS: &str = "x-ms-delete-snapshots";
-    const TYPE: &str = "deletetype";
     let snapshots = match fields.header(SNAPSHOTS)? {
         None => DeleteSnapshots::Refuse,
         Some(text) if text.eq_ignore_ascii_case("include") => DeleteSnapshots::Include,
@@ -51,7 +57,7 @@ pub(super) fn deletion(
     let permanent = match fields.query(TYPE).filter(|text| !text.is_empty()) {
         None => false,
         // The blob itself is only ever deleted so that it can come back.
-        Some(text) if text.eq_ignore_ascii_case("permanent") && named.is_some() => true,
+        Some(_) if is_permanent(fields) && named.is_some() => true,
         Some(text) => return Err(ApiError::invalid_query_parameter(TYPE, text, "")),
     };
     Ok((snapshots, permanent))

@@ -99,6 +99,9 @@ fn container_entry(xml: &mut Writer, view: &ContainerView, frame: &Frame<'_>) {
     if version < since::PRESENT_LISTINGS {
         xml.element("Url", format_args!("{}{}", frame.endpoint, view.name));
     }
+    if let Some((_, version)) = view.deleted {
+        xml.element("Deleted", "true").element("Version", format_args!("{:016X}", version.0));
+    }
     xml.open("Properties")
         .element("Last-Modified", view.written.last_modified().rfc1123())
         .element("Etag", view.written.etag());
@@ -116,6 +119,7 @@ fn container_entry(xml: &mut Writer, view: &ContainerView, frame: &Frame<'_>) {
     if version >= since::VERSIONED_IMMUTABILITY {
         xml.element("ImmutableStorageWithVersioningEnabled", "false");
     }
+    deletion(xml, view.deleted.map(|(deleted, _)| deleted));
     xml.close("Properties");
     metadata(xml, &view.metadata, frame.metadata);
     xml.close("Container");

@@ -41,6 +41,7 @@ fn container_view() -> ContainerView {
         access: PublicAccess::Blob,
         policies: Vec::new(),
         lease: LeaseView::Leased { infinite: true },
+        deleted: None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::blob::site::Site;
 use crate::directory::keys::{
     account_of, directory as directory_of, registered_accounts, registry,
 };
-use crate::directory::{Family, KeyRange, Place, doomed_place};
+use crate::directory::{Family, KeyRange, Place, doom, doomed_place};
 use crate::queue::reclaim;
 use crate::queue::records::Queue;
 use crate::service::blocking;
@@ -59,6 +59,7 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
             }
         }
     }
+    drop_deleted_containers(core, account).await?;
     let mut containers = Scan::new(directory, keys::containers(""));
     while let Some(rows) = containers.next(core).await? {
         for row in rows {
@@ -66,6 +67,39 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
                 .ok_or_else(|| StoreError::corrupt("the key of a container"))?;
             let incarnation = Container::from_bytes(&row.value)?.incarnation;
             look_at_container(core, &Site::new(account, &name, incarnation)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Dooms containers that were deleted and kept, once their time is over.
+async fn drop_deleted_containers(core: &Core, account: &AccountName) -> Result<(), Error> {
+    let directory = directory_of(account);
+    let mut deleted = Scan::new(directory.clone(), keys::deleted_containers(""));
+    while let Some(rows) = deleted.next(core).await? {
+        for row in rows {
+            let (name, _) = keys::deleted_container_of(&row.key)
+                .ok_or_else(|| StoreError::corrupt("the key of a deleted container"))?;
+            let until = Container::from_bytes(&row.value)?.deleted.map(|deleted| deleted.until);
+            if until.is_some_and(|until| core.store().clock.now() < until) {
+                continue;
+            }
+            let (called, key) = (name.clone(), row.key);
+            let body = move |tx: &mut Tx<'_>| {
+                let now = tx.stamp().time();
+                let is_over = |kept: &Container| kept.deleted.is_none_or(|d| d.until <= now);
+                let Some(kept) = Container::load(tx, &key)?.filter(is_over) else {
+                    return Ok(None);
+                };
+                tx.delete(&key)?;
+                let family = Family::Containers;
+                let intent = doom(tx, family, called.as_str(), kept.incarnation, None)?;
+                Ok(Some((kept.incarnation, intent)))
+            };
+            if let Some((incarnation, intent)) = core.transact(&directory, body).await? {
+                let place = Place::new(Family::Containers, account, name.as_str(), incarnation);
+                core.pending().doom(Doomed { account: account.clone(), place, intent });
+            }
         }
     }
     Ok(())
@@ -96,9 +130,10 @@ async fn forget_held_names(
 async fn look_at_container(core: &Core, site: &Site) -> Result<(), Error> {
     crate::sparse::look(core, site).await?;
     let inside = core.store().meta.snapshot(&site.placement).await?;
-    let intents = site.keys.intents();
-    if !inside.scan(&intents.start, intents.end.as_deref(), 1)?.is_empty() {
-        core.pending().mark(site);
+    for left in [site.keys.intents(), site.keys.leftovers().starting_with("")] {
+        if !inside.scan(&left.start, left.end.as_deref(), 1)?.is_empty() {
+            core.pending().mark(site);
+        }
     }
     ended::drop_ended(core, site).await?;
     let space = site.keys.stagings();

@@ -5,7 +5,7 @@
 
 use super::Progress;
 use super::retire::{free_content, free_staging};
-use crate::blob::content::{free, manifest};
+use crate::blob::content::manifest;
 use crate::blob::history::settle;
 use crate::blob::keys::Keys;
 use crate::blob::records::{Content, Head, History, Leftover, Record, Shape};
@@ -66,11 +66,7 @@ async fn free_blob(
         let (watch, at, blob) = (core.clone(), site.clone(), name.clone());
         let round = blocking(move || Round::plan(&watch, &at, &inside, &blob, horizon)).await?;
         if round.rows.is_empty() {
-            break if round.waits {
-                Ok(Progress::Blocked)
-            } else {
-                forget(core, site, name.clone()).await.map(|()| Progress::Done)
-            };
+            break Ok(if round.waits { Progress::Blocked } else { Progress::Done });
         }
         for id in round.thinned {
             let trimmed = sparse::trim(core, site, free::sparse_keys(site, id)).await?;
@@ -84,7 +80,7 @@ async fn free_blob(
         for staging in round.stagings {
             free_staging(core, site, staging, &round.kept).await?;
         }
-        free::single(core, site, round.rows).await?;
+        finish(core, site, name.clone(), round.rows).await?;
     }
 }
 
@@ -204,10 +200,14 @@ fn each_row(
     }
 }
 
-/// Removes the counts of a history that has come to its end.
-async fn forget(core: &Core, site: &Site, name: BlobName) -> Result<(), Error> {
+/// Removes leftovers that are worked off, and with the last one the counts of a history that has
+/// come to its end.
+async fn finish(core: &Core, site: &Site, name: BlobName, rows: Vec<Vec<u8>>) -> Result<(), Error> {
     let keys = site.keys;
     let body = move |tx: &mut Tx<'_>| {
+        for row in &rows {
+            tx.delete(row)?;
+        }
         let key = keys.history(&name);
         let ended = History::load(tx, &key)?.is_some_and(|h| h.rows == 0 && h.cut.is_none());
         let left = keys.leftovers_of(&name);

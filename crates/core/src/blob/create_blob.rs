@@ -25,7 +25,7 @@ pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Writ
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let keys = site.keys;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
-    let keeping = core.settings(&op.at.account).keeping();
+    let keeping = core.settings_now(&op.at.account).await?.keeping();
     let create = Create { op, presented, grants, id: fresh_id(&core.store().clock)?, keeping };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;

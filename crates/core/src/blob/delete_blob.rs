@@ -30,7 +30,7 @@ pub async fn delete_blob(core: &Core, op: Authorized<DeleteBlob>) -> Result<Dele
 /// The same for what the service itself removes.
 pub(crate) async fn remove_blob(core: &Core, mut op: DeleteBlob) -> Result<DeleteReply, Error> {
     check_combination(&op.conditions, Access::Modify)?;
-    let settings = core.settings(&op.at.account);
+    let settings = core.settings_now(&op.at.account).await?;
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let conditions = std::mem::take(&mut op.conditions);
     let presented = Presented { lease: op.lease, conditions };

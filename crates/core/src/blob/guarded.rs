@@ -4,9 +4,9 @@ use super::op::{
     AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
     FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
     GetContainerAcl, GetPageRanges, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment,
-    NewBlob, PageWrite, PutBlob, PutBlock, PutBlockList, PutPage, QueryBlob, SealBlob,
-    SetBlobMetadata, SetBlobProperties, SetBlobTags, SetContainerAcl, SetContainerMetadata,
-    SetPageProperties, SnapshotBlob, UndeleteBlob,
+    NewBlob, PageWrite, PutBlob, PutBlock, PutBlockList, PutPage, QueryBlob, RestoreContainer,
+    SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags, SetContainerAcl,
+    SetContainerMetadata, SetPageProperties, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
@@ -47,7 +47,7 @@ macro_rules! guarded {
 }
 
 guarded!(in_container, |_| false; CreateContainer, DeleteContainer, GetContainer,
-    SetContainerMetadata, GetContainerAcl, SetContainerAcl);
+    SetContainerMetadata, GetContainerAcl, SetContainerAcl, RestoreContainer);
 guarded!(in_container, |op| op.include_tags; ListBlobs);
 guarded!(on_blob, |_| false; PutBlock, UndeleteBlob);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetPageRanges, GetBlob, GetBlobProperties,

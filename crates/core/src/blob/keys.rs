@@ -5,6 +5,7 @@
 //! ```text
 //! placement           key                                   row
 //! a/account           b·C·K(container)                      container: incarnation, properties, lease
+//! a/account           b·D·K(container)·stamp                deleted container that is kept
 //! c/account/container i·B·K                                 current blob
 //! c/account/container i·U·K                                 staging area of a blob
 //! c/account/container i·S·staging·block id                  staged block
@@ -89,6 +90,25 @@ pub(crate) struct TaggedRow {
     pub(crate) value: String,
     pub(crate) name: String,
     pub(crate) version: Option<Stamp>,
+}
+
+/// The row of a container that the commit `at` deleted and that is kept for a while.
+pub(crate) fn deleted_container(name: &ContainerName, at: Stamp) -> Vec<u8> {
+    let mut key = Family::Containers.deleted(name.as_str());
+    key.extend_from_slice(&at.0.to_be_bytes());
+    key
+}
+
+/// Rows of deleted containers whose names start with `prefix`.
+pub(crate) fn deleted_containers(prefix: &str) -> KeyRange {
+    Family::Containers.all_deleted(prefix)
+}
+
+/// The container a key of [`deleted_containers`] names, and the commit that deleted it.
+pub(crate) fn deleted_container_of(key: &[u8]) -> Option<(ContainerName, Stamp)> {
+    let (name, rest) = Family::Containers.deleted_name_of(key)?;
+    let at = Stamp(u64::from_be_bytes(rest.try_into().ok()?));
+    Some((ContainerName::parse(&name).ok()?, at))
 }
 
 /// The keys of one incarnation of a container.

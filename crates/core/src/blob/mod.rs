@@ -39,6 +39,7 @@ mod query_blob;
 pub(crate) mod records;
 pub(crate) mod replace;
 pub mod reply;
+mod restore_container;
 pub(crate) mod site;
 mod snapshot_blob;
 mod undelete_blob;
@@ -71,6 +72,7 @@ pub use put_block::put_block;
 pub use put_block_list::put_block_list;
 pub use put_page::put_page;
 pub use query_blob::query_blob;
+pub use restore_container::restore_container;
 pub use snapshot_blob::snapshot_blob;
 pub use undelete_blob::undelete_blob;
 

@@ -3,7 +3,7 @@
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
 use std::ops::Range;
-use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Timestamp};
+use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Stamp, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
@@ -77,6 +77,8 @@ pub struct ListContainers {
     pub include_metadata: bool,
     /// Show `$logs` and the like.
     pub include_system: bool,
+    /// Show deleted containers that are kept.
+    pub include_deleted: bool,
 }
 
 /// Create Container.
@@ -99,6 +101,15 @@ pub struct DeleteContainer {
     pub lease: Option<Guid>,
     /// If-(Un)Modified-Since.
     pub conditions: Conditions,
+}
+
+/// Restore Container.
+#[derive(Clone, Debug)]
+pub struct RestoreContainer {
+    /// Which, by the name it had.
+    pub at: ContainerPath,
+    /// Which of those that had the name; `None` = an id that none can have.
+    pub version: Option<Stamp>,
 }
 
 /// Get Container Properties and Get Container Metadata.

@@ -41,7 +41,7 @@ pub(crate) async fn store_blob(
     let limit = sizes(op.context.version).put_blob;
     check_size(op.length.unwrap_or(0), limit)?;
     let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let keeping = core.settings(&op.at.account).keeping();
+    let keeping = core.settings_now(&op.at.account).await?.keeping();
     let put = Put::new(op, grants, site.keys, keeping);
     put.refuse_early(core, &site).await?;
     let expected = Expected { limit, length: put.op.length, md5: true };

@@ -41,7 +41,7 @@ pub async fn put_block_list(core: &Core, op: Authorized<PutBlockList>) -> Result
     let (op, grants) = op.into_parts();
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     check_entries(&op.blocks)?;
-    let keeping = core.settings(&op.at.account).keeping();
+    let keeping = core.settings_now(&op.at.account).await?.keeping();
     let commit = Arc::new(Commit::new(op, grants, keeping));
     for _ in 0..ATTEMPTS {
         match attempt(core, &commit).await {

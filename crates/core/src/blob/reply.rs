@@ -48,6 +48,8 @@ pub struct ContainerView {
     pub policies: Vec<AccessPolicy>,
     /// Its lease at the time of the read.
     pub lease: LeaseView,
+    /// If it is deleted and kept: when, and by which commit.
+    pub deleted: Option<(DeletedView, Stamp)>,
 }
 
 /// One page of containers.

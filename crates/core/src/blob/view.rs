@@ -6,7 +6,7 @@ use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
-use zaffre_domain::lease::{Lease, view};
+use zaffre_domain::lease::{Lease, LeaseView, view};
 
 /// A container as it is at `now`.
 pub(crate) fn container(name: ContainerName, record: &Container, now: Timestamp) -> ContainerView {
@@ -16,7 +16,9 @@ pub(crate) fn container(name: ContainerName, record: &Container, now: Timestamp)
         metadata: record.metadata.clone(),
         access: record.access(),
         policies: record.policies(),
-        lease: view(&record.lease, now),
+        // A deleted container shows the lease it cannot have.
+        lease: if record.deleted.is_some() { LeaseView::Expired } else { view(&record.lease, now) },
+        deleted: record.deleted.map(|deleted| (self::deleted(deleted, now), deleted.at)),
     }
 }
 

@@ -6,6 +6,7 @@
 //! placement        key            row
 //! s                A·account      an account that has had anything
 //! a/account        f·C·K(name)    what has this name: incarnation, properties
+//! a/account        f·D·K(name)…   what had this name and is kept after its deletion
 //! a/account        f·H·K(name)    name held after a deletion
 //! a/account        f·G·stamp      intent: purge what was deleted
 //! a/account        s·P            properties of the service with the letter s
@@ -113,6 +114,23 @@ impl Family {
     pub(crate) fn name_of(self, key: &[u8]) -> Option<String> {
         let (name, rest) = split_name(key.strip_prefix(self.tagged(b'C').as_slice())?)?;
         rest.is_empty().then_some(name)
+    }
+
+    /// The start of the keys of deleted things of this name that are kept.
+    pub(crate) fn deleted(self, name: &str) -> Vec<u8> {
+        self.tagged_name(b'D', name)
+    }
+
+    /// Rows of deleted things that are kept and whose names start with `prefix`.
+    pub(crate) fn all_deleted(self, prefix: &str) -> KeyRange {
+        let mut start = self.tagged(b'D');
+        push_prefix(&mut start, prefix);
+        KeyRange::under(start)
+    }
+
+    /// The name in the key of a deleted thing, and what follows it.
+    pub(crate) fn deleted_name_of(self, key: &[u8]) -> Option<(String, &[u8])> {
+        split_name(key.strip_prefix(self.tagged(b'D').as_slice())?)
     }
 
     /// The row that keeps a deleted thing's name from being used again at once.

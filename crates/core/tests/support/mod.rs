@@ -201,6 +201,7 @@ impl World {
                 max_results: size,
                 include_metadata: false,
                 include_system: false,
+                include_deleted: false,
             };
             let page = must(blob::list_containers(&self.core, self.ok(op)).await);
             names.extend(page.containers.into_iter().map(|c| c.name.to_string()));

@@ -3,10 +3,14 @@
 use super::{World, acquire, commit, get, if_absent, if_match, list, must, pattern, put, stage};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zaffre_base::{Guid, Stamp};
-use zaffre_core::blob::op::{DeleteBlob, ListBlobs, PutBlob, PutBlock, PutBlockList};
-use zaffre_core::blob::reply::{BlockView, Written};
+use zaffre_base::{Guid, Stamp, Timestamp};
+use zaffre_core::blob::op::{
+    BlobPath, DeleteBlob, DeleteSnapshots, GetBlob, IncludeHistory, ListBlobs, PutBlob, PutBlock,
+    PutBlockList, SnapshotBlob,
+};
+use zaffre_core::blob::reply::{BlobView, BlockView, ListEntry, MomentView, Written};
 use zaffre_core::blob::{self, ByteStream};
+use zaffre_core::settings::AccountSettings;
 use zaffre_core::{CoreOptions, Error, Layout};
 use zaffre_domain::blob::BlockSource::{self, Committed, Latest, Uncommitted};
 use zaffre_domain::conditions::Conditions;
@@ -64,6 +68,45 @@ struct Blob {
     metadata: Option<String>,
     written: Option<Written>,
     lease: Lease,
+    /// When it was written, for the order of versions.
+    tick: u64,
+}
+
+/// What a row of history is; in the order of those of one moment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    Snapshot,
+    Version,
+    Base,
+}
+
+#[derive(Clone, Debug)]
+struct Past {
+    bytes: Vec<u8>,
+    metadata: Option<String>,
+    deleted: bool,
+}
+
+/// Which histories are kept.
+#[derive(Clone, Copy, Default)]
+pub struct Rules {
+    pub versions: bool,
+    pub deleted: bool,
+}
+
+impl Rules {
+    /// Each seed has its own.
+    pub fn of(seed: u64) -> Self {
+        Self { versions: seed % 4 == 1 || seed % 4 == 2, deleted: seed % 4 >= 2 }
+    }
+
+    pub fn settings(self) -> AccountSettings {
+        AccountSettings {
+            versioning: self.versions,
+            blob_retention_days: self.deleted.then_some(2),
+            ..AccountSettings::default()
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,9 +120,17 @@ enum Condition {
 /// The container as it should be.
 #[derive(Clone, Default)]
 pub struct Model {
+    pub rules: Rules,
     blobs: BTreeMap<String, Blob>,
     staged: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
+    past: BTreeMap<String, BTreeMap<(u64, Kind), Past>>,
+    /// The blocks of deleted blobs that are kept.
+    buried: BTreeMap<String, Vec<(String, Vec<u8>)>>,
+    tick: u64,
 }
+
+/// After everything else of a name.
+const BASE: (u64, Kind) = (u64::MAX, Kind::Base);
 
 type Expected = Result<(), Refusal>;
 
@@ -96,6 +147,7 @@ impl Model {
                 leased: blob.is_some_and(|blob| blob.lease == Lease::Held),
                 committed: blocks.iter().map(|(id, bytes)| (id.clone(), bytes.len())).collect(),
                 staged: staged.map(|(id, bytes)| (id.clone(), bytes.len())).collect(),
+                past: self.past.get(*name).into_iter().flatten().map(SeenPast::of).collect(),
             }
         };
         NAMES.iter().map(|name| ((*name).to_owned(), see(name))).collect()
@@ -130,6 +182,81 @@ impl Model {
         }
     }
 
+    fn keep(&mut self, name: &str, at: (u64, Kind), blob: &Blob, deleted: bool) {
+        let past = Past { bytes: blob.bytes.clone(), metadata: blob.metadata.clone(), deleted };
+        self.past.entry(name.to_owned()).or_default().insert(at, past);
+    }
+
+    /// The current state makes room for another.
+    fn supersede(&mut self, name: &str) {
+        self.tick += 1;
+        if let Some(blob) = self.blobs.get(name).cloned() {
+            if self.rules.versions {
+                self.keep(name, (blob.tick, Kind::Version), &blob, false);
+            } else if self.rules.deleted {
+                self.keep(name, (self.tick, Kind::Snapshot), &blob, true);
+            }
+        } else {
+            self.make_room(name);
+        }
+    }
+
+    /// A deleted blob makes room for another.
+    fn make_room(&mut self, name: &str) {
+        let tick = self.tick;
+        if let Some(past) = self.past.get_mut(name)
+            && let Some(base) = past.remove(&BASE)
+        {
+            past.insert((tick, Kind::Snapshot), base);
+        }
+    }
+
+    fn snapshot(&mut self, name: &str, lease: Option<u128>) -> Expected {
+        self.blobs.get(name).ok_or(Refusal::BlobNotFound)?;
+        if lease.is_some() {
+            self.lease(name, lease)?;
+        }
+        self.tick += 1;
+        let blob = self.blobs[name].clone();
+        self.keep(name, (self.tick, Kind::Snapshot), &blob, false);
+        if self.rules.versions {
+            self.keep(name, (blob.tick, Kind::Version), &blob, false);
+            let tick = self.tick;
+            self.blobs.entry(name.to_owned()).and_modify(|blob| blob.tick = tick);
+        }
+        Ok(())
+    }
+
+    fn undelete(&mut self, name: &str) -> Expected {
+        let is_there = self.blobs.contains_key(name);
+        let past = self.past.entry(name.to_owned()).or_default();
+        if !is_there && past.is_empty() {
+            return Err(Refusal::BlobNotFound);
+        }
+        past.iter_mut().filter(|(at, _)| **at != BASE).for_each(|(_, past)| past.deleted = false);
+        if let (false, Some(base)) = (is_there, past.remove(&BASE)) {
+            let Past { bytes, metadata, .. } = base;
+            let blocks = self.buried.remove(name).unwrap_or_default();
+            let blob = Blob { bytes, metadata, blocks, ..Blob::default() };
+            self.blobs.insert(name.to_owned(), blob);
+        }
+        Ok(())
+    }
+
+    /// Deletes the moment that is the `index`th of its blob and not deleted.
+    fn delete_moment(&mut self, name: &str, index: usize) -> Expected {
+        let deleted = self.rules.deleted;
+        let past = self.past.entry(name.to_owned()).or_default();
+        let live: Vec<_> = past.iter().filter(|(_, p)| !p.deleted).map(|(at, _)| *at).collect();
+        let at = live.get(index).ok_or(Refusal::BlobNotFound)?;
+        if deleted {
+            past.entry(*at).and_modify(|past| past.deleted = true);
+        } else {
+            past.remove(at);
+        }
+        Ok(())
+    }
+
     fn put(
         &mut self,
         name: &str,
@@ -143,12 +270,18 @@ impl Model {
     }
 
     fn set_metadata(&mut self, name: &str, value: &str, condition: Condition) -> Expected {
-        let blob = self.blobs.get_mut(name).ok_or(Refusal::BlobNotFound)?;
+        let blob = self.blobs.get(name).ok_or(Refusal::BlobNotFound)?;
         match (blob.lease, condition) {
             (Lease::Held, _) => return Err(Refusal::LeaseIdMissing(LeaseOn::Blob)),
             (_, Condition::Stale) => return Err(Refusal::ConditionNotMet),
             _ => {}
         }
+        if self.rules.versions {
+            self.supersede(name);
+        }
+        let tick = self.tick;
+        let blob = self.blobs.get_mut(name).ok_or(Refusal::BlobNotFound)?;
+        blob.tick = tick;
         blob.metadata = Some(value.to_owned());
         Self::after_write(blob);
         Ok(())
@@ -171,9 +304,11 @@ impl Model {
     }
 
     fn replace(&mut self, name: &str, bytes: Vec<u8>, blocks: Vec<(String, Vec<u8>)>) {
+        self.supersede(name);
         self.staged.remove(name);
         let blob = self.blobs.entry(name.to_owned()).or_default();
         (blob.bytes, blob.blocks, blob.metadata) = (bytes, blocks, None);
+        blob.tick = self.tick;
         Self::after_write(blob);
     }
 
@@ -184,6 +319,10 @@ impl Model {
             return Err(Refusal::InvalidBlobOrBlock);
         }
         staged.insert(id.to_owned(), bytes);
+        self.tick += 1;
+        if !self.blobs.contains_key(name) {
+            self.make_room(name);
+        }
         self.blobs.get_mut(name).into_iter().for_each(Self::after_write);
         Ok(())
     }
@@ -219,11 +358,39 @@ impl Model {
         Ok(())
     }
 
-    fn delete(&mut self, name: &str, lease: Option<u128>) -> Expected {
+    fn delete(&mut self, name: &str, lease: Option<u128>, snapshots: DeleteSnapshots) -> Expected {
         if !self.blobs.contains_key(name) && !self.staged.contains_key(name) {
             return Err(Refusal::BlobNotFound);
         }
         self.lease(name, lease)?;
+        let Some(blob) = self.blobs.get(name).cloned() else {
+            self.staged.remove(name);
+            return Ok(());
+        };
+        let past = self.past.entry(name.to_owned()).or_default();
+        let is_live = |at: &(u64, Kind), past: &Past| at.1 == Kind::Snapshot && !past.deleted;
+        match snapshots {
+            DeleteSnapshots::Refuse if past.iter().any(|(at, past)| is_live(at, past)) => {
+                return Err(Refusal::SnapshotsPresent);
+            }
+            DeleteSnapshots::Refuse => {}
+            DeleteSnapshots::Include | DeleteSnapshots::Only if self.rules.deleted => {
+                let live = past.iter_mut().filter(|(at, past)| is_live(at, past));
+                live.for_each(|(_, past)| past.deleted = true);
+            }
+            DeleteSnapshots::Include | DeleteSnapshots::Only => {
+                past.retain(|at, past| !is_live(at, past));
+            }
+        }
+        if snapshots == DeleteSnapshots::Only {
+            return Ok(());
+        }
+        if self.rules.versions {
+            self.keep(name, (blob.tick, Kind::Version), &blob, false);
+        } else if self.rules.deleted {
+            self.keep(name, BASE, &blob, true);
+            self.buried.insert(name.to_owned(), blob.blocks);
+        }
         self.blobs.remove(name);
         self.staged.remove(name);
         Ok(())
@@ -238,6 +405,29 @@ pub struct SeenBlob {
     leased: bool,
     committed: Vec<(String, usize)>,
     staged: Vec<(String, usize)>,
+    past: Vec<SeenPast>,
+}
+
+/// What can be seen of a moment of a blob; the bytes of a deleted one cannot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct SeenPast {
+    kind: Kind,
+    deleted: bool,
+    length: usize,
+    metadata: Option<String>,
+    bytes: Option<Vec<u8>>,
+}
+
+impl SeenPast {
+    fn of((at, past): (&(u64, Kind), &Past)) -> Self {
+        Self {
+            kind: at.1,
+            deleted: past.deleted,
+            length: past.bytes.len(),
+            metadata: past.metadata.clone(),
+            bytes: (!past.deleted).then(|| past.bytes.clone()),
+        }
+    }
 }
 
 /// What can be seen of every blob.
@@ -260,7 +450,9 @@ pub struct Run {
 
 impl Run {
     pub fn new(world: World, seed: u64) -> Self {
-        let model = Model::default();
+        let rules = Rules::of(seed);
+        world.settle_on(rules.settings());
+        let model = Model { rules, ..Model::default() };
         Self { world, model, random: Random(seed), held: Vec::new(), perhaps: None }
     }
 
@@ -289,7 +481,7 @@ impl Run {
 
     fn written(&mut self, name: &str, written: Option<Written>) {
         if let (Some(written), Some(blob)) = (written, self.model.blobs.get_mut(name)) {
-            blob.written = Some(written);
+            blob.written = Some(Written::at(written.stamp));
         }
     }
 
@@ -310,11 +502,19 @@ impl Run {
         let lease = self.random.pick(&[None, None, Some(HOLDER), Some(9)]);
         let kinds = [Condition::None, Condition::Absent, Condition::Current, Condition::Stale];
         let condition = self.random.pick(&kinds);
-        match self.random.below(14) {
+        match self.random.below(20) {
             0 | 1 => self.put(name, &at, lease, condition).await,
             2..=4 => self.stage(name, &at, lease).await,
             5 | 6 => self.commit(name, &at, lease, condition).await,
-            7 => self.delete(name, &at, lease).await,
+            7 => {
+                use DeleteSnapshots::{Include, Only, Refuse};
+                let snapshots = self.random.pick(&[Refuse, Refuse, Include, Only]);
+                self.delete(name, &at, lease, snapshots).await
+            }
+            13 | 14 => self.snapshot(name, &at, lease).await,
+            15 | 16 => self.delete_moment(name, &at).await,
+            17 => self.undelete(name, &at).await,
+            18 => self.hold_moment(name, &at).await,
             8 => self.set_metadata(name, &at, condition).await,
             9 => self.lease(name, &at).await,
             10 => self.hold(name, &at).await,
@@ -374,21 +574,163 @@ impl Run {
         Ok(())
     }
 
-    async fn delete(&mut self, name: &str, at: &str, lease: Option<u128>) -> Result<(), Stopped> {
-        let op = DeleteBlob { lease: lease.map(Guid), ..super::delete(at) };
+    async fn delete(
+        &mut self,
+        name: &str,
+        at: &str,
+        lease: Option<u128>,
+        snapshots: DeleteSnapshots,
+    ) -> Result<(), Stopped> {
+        let op = DeleteBlob { lease: lease.map(Guid), snapshots, ..super::delete(at) };
         let got = blob::delete_blob(&self.world.core, self.world.ok(op)).await;
         let mut next = self.model.clone();
-        let want = next.delete(name, lease);
+        let want = next.delete(name, lease, snapshots);
         self.settle(got, want, next).map(|_| ())
     }
 
-    /// Deletes every blob there is.
+    /// Deletes every blob there is, with its history, and lets everything that is kept end.
     pub async fn delete_all(&mut self) -> Result<(), Stopped> {
         for name in NAMES {
             let held = self.model.blobs.get(name).is_some_and(|blob| blob.lease == Lease::Held);
-            self.delete(name, &format!("photos/{name}"), held.then_some(HOLDER)).await?;
+            let (at, lease) = (format!("photos/{name}"), held.then_some(HOLDER));
+            self.delete(name, &at, lease, DeleteSnapshots::Include).await?;
+            while let Some(moment) = self.moments(name).await?.into_iter().find(|m| !m.1) {
+                self.delete_one(name, &at, Some(moment.0), 0).await?;
+            }
+        }
+        self.world.advance(3 * 24 * 60 * 60);
+        self.model.past.clear();
+        self.model.staged.clear();
+        Ok(())
+    }
+
+    async fn snapshot(&mut self, name: &str, at: &str, lease: Option<u128>) -> Result<(), Stopped> {
+        let op = SnapshotBlob { lease: lease.map(Guid), ..super::snapshot(at) };
+        let got = self.world.snapshot_with(op).await;
+        let mut next = self.model.clone();
+        let want = next.snapshot(name, lease);
+        self.settle(got, want, next).map(|_| ())
+    }
+
+    async fn undelete(&mut self, name: &str, at: &str) -> Result<(), Stopped> {
+        let got = self.world.undelete(at).await;
+        let mut next = self.model.clone();
+        let want = next.undelete(name);
+        let brought_back = self.settle(got, want, next)?.is_some();
+        if brought_back && self.model.blobs.get(name).is_some_and(|b| b.written.is_none()) {
+            let (_, written) = self.see(name).await?;
+            self.written(name, written);
         }
         Ok(())
+    }
+
+    async fn delete_moment(&mut self, name: &str, at: &str) -> Result<(), Stopped> {
+        let live: Vec<_> =
+            self.moments(name).await?.into_iter().filter(|(_, deleted)| !deleted).collect();
+        let index = self.random.below(live.len().max(1));
+        let moment = live.get(index).map(|(path, _)| path.clone());
+        self.delete_one(name, at, moment, index).await
+    }
+
+    async fn delete_one(
+        &mut self,
+        name: &str,
+        at: &str,
+        moment: Option<BlobPath>,
+        index: usize,
+    ) -> Result<(), Stopped> {
+        let missing = super::snapshot_of(at, Timestamp(1));
+        let op = DeleteBlob { at: moment.unwrap_or(missing), ..super::delete(at) };
+        let got = blob::delete_blob(&self.world.core, self.world.ok(op)).await;
+        let mut next = self.model.clone();
+        let want = next.delete_moment(name, index);
+        self.settle(got, want, next).map(|_| ())
+    }
+
+    /// Begins to download a snapshot or a version.
+    async fn hold_moment(&mut self, name: &str, at: &str) -> Result<(), Stopped> {
+        let moments = self.moments(name).await?;
+        let index = self.random.below(moments.len().max(1));
+        let Some((path, false)) = moments.get(index).filter(|_| self.held.len() < 3).cloned()
+        else {
+            return Ok(());
+        };
+        let op = GetBlob { at: path, ..get(at) };
+        let past = self.model.past[name].values().nth(index).map(|past| past.bytes.clone());
+        match blob::get_blob(&self.world.core, self.world.ok(op)).await {
+            Ok(reply) => self.held.push((reply.body, past.expect("listed"))),
+            Err(Error::Store(_)) => return Err(Stopped),
+            Err(other) => panic!("{name}: {other:?}"),
+        }
+        Ok(())
+    }
+
+    /// The moments of a blob in their order, and whether each is deleted.
+    async fn moments(&self, name: &str) -> Result<Vec<(BlobPath, bool)>, Stopped> {
+        let at = format!("photos/{name}");
+        let listed = self.list_past(name).await?;
+        Ok(listed
+            .into_iter()
+            .map(|view| {
+                let path = match view.moment {
+                    MomentView::Version { at: time, .. } => super::version_of(&at, time),
+                    MomentView::Snapshot { at: time, .. } => super::snapshot_of(&at, time),
+                    _ => super::path(&at),
+                };
+                (path, view.moment.deleted().is_some())
+            })
+            .collect())
+    }
+
+    async fn list_past(&self, name: &str) -> Result<Vec<BlobView>, Stopped> {
+        let history = IncludeHistory {
+            snapshots: true,
+            versions: true,
+            deleted: true,
+            deleted_with_versions: false,
+        };
+        let (mut all, mut marker) = (Vec::new(), None);
+        loop {
+            let op = ListBlobs {
+                prefix: name.to_owned(),
+                history,
+                include_metadata: true,
+                max_results: 7,
+                marker,
+                ..list("photos")
+            };
+            let page = self.world.list(op).await.map_err(|_| Stopped)?;
+            all.extend(page.entries.into_iter().filter_map(|entry| match entry {
+                ListEntry::Blob(view) => Some(*view),
+                ListEntry::Prefix(_) => None,
+            }));
+            marker = page.next;
+            if marker.is_none() {
+                all.retain(|view| view.name.as_str() == name && !view.moment.is_current());
+                return Ok(all);
+            }
+        }
+    }
+
+    async fn see_past(&self, name: &str) -> Result<Vec<SeenPast>, Stopped> {
+        let mut all = Vec::new();
+        let moments = self.moments(name).await?;
+        for (view, (at, deleted)) in self.list_past(name).await?.into_iter().zip(moments) {
+            let kind = match view.moment {
+                MomentView::Snapshot { .. } => Kind::Snapshot,
+                MomentView::Version { .. } => Kind::Version,
+                _ => Kind::Base,
+            };
+            let mut bytes = None;
+            if !deleted {
+                let op = GetBlob { at, ..get(&format!("photos/{name}")) };
+                bytes = Some(self.world.get_with(op).await.map_err(|_| Stopped)?.0);
+            }
+            let length = usize::try_from(view.length).unwrap_or(usize::MAX);
+            let metadata = view.metadata.get("key").cloned();
+            all.push(SeenPast { kind, deleted, length, metadata, bytes });
+        }
+        Ok(all)
     }
 
     async fn set_metadata(
@@ -462,6 +804,7 @@ impl Run {
             Err(Error::Store(_)) => return Err(Stopped),
             Err(other) => panic!("{name}: {other:?}"),
         }
+        seen.past = self.see_past(name).await?;
         Ok((seen, written))
     }
 

@@ -1,6 +1,6 @@
 //! A container's row in its account's directory.
 
-use super::{Record, fields};
+use super::{Deleted, Record, fields};
 use crate::directory::{Family, Listed};
 use crate::records::Policy;
 use minicbor::{Decode, Encode};
@@ -30,6 +30,9 @@ pub(crate) struct Container {
     policies: Vec<Policy>,
     #[cbor(n(5), with = "fields")]
     pub(crate) lease: Lease,
+    /// Only in rows of deleted containers.
+    #[n(6)]
+    pub(crate) deleted: Option<Deleted>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
@@ -73,6 +76,7 @@ impl Container {
             access: Access::Private,
             policies: Vec::new(),
             lease: Lease::default(),
+            deleted: None,
         }
     }
 
