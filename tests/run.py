@@ -45,6 +45,8 @@ SUITES = (
     Suite("js", "node", ("blob-*.test.mjs",), 57),
     Suite("pages", "venv", ("suites/pages",), 95),
     Suite("service", "venv", ("suites/service",), 170),
+    Suite("history", "venv", ("suites/history",), 18),
+    Suite("js-history", "node", ("history.test.mjs",), 5),
     Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
     Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),

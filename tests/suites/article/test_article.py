@@ -1,6 +1,6 @@
 """One test per row of the concurrency article's container and blob tables and lists.
 
-Rows about snapshots, copies and page blobs are not covered yet.
+Rows about copies and page blobs are not covered yet.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ BLOB_OPERATIONS = {
     "Get Blob Metadata": lambda c, p, h: c.get(p, h, "comp=metadata"),
     "Set Blob Metadata": lambda c, p, h: c.send("PUT", p, "comp=metadata", h),
     "Lease Blob": lambda c, p, h: lease(c, p, h, "comp=lease"),
+    "Snapshot Blob": lambda c, p, h: c.send("PUT", p, "comp=snapshot", h),
     "Delete Blob": lambda c, p, h: c.delete(p, h),
     "Put Block": lambda c, p, h: c.put_block(p, BLOCK, b"x", h),
     "Put Block List": lambda c, p, h: c.put_block_list(p, [], h),
@@ -71,6 +72,7 @@ BLOB_TABLE = [
     ("Get Blob Metadata", True, True),
     ("Set Blob Metadata", True, True),
     ("Lease Blob", True, True),
+    ("Snapshot Blob", True, True),
     ("Delete Blob", False, True),
     ("Put Block", False, False),
     ("Put Block List", True, True),
@@ -89,6 +91,7 @@ BLOB_LEASES = [
     ("Put Block", "write"),
     ("Put Block List", "write"),
     ("Get Block List", "read"),
+    ("Snapshot Blob", "read"),
 ]
 CONTAINER_LEASES = [
     ("Delete Container", "write"),

@@ -5,7 +5,7 @@
 
 use super::Progress;
 use super::retire::{free_content, free_staging};
-use crate::blob::content::manifest;
+use crate::blob::content::{free, manifest};
 use crate::blob::history::settle;
 use crate::blob::keys::Keys;
 use crate::blob::records::{Content, Head, History, Leftover, Record, Shape};
