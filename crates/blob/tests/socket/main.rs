@@ -4,5 +4,6 @@ mod access;
 mod blobs;
 mod client;
 mod containers;
+mod history;
 mod matrix;
 mod service;
