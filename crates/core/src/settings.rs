@@ -169,17 +169,9 @@ impl Core {
     /// The settings of an account with what its owner has set by Set Service Properties: days that
     /// deleted blobs are kept, and whether they may be deleted for good before.
     pub async fn settings_now(&self, account: &AccountName) -> Result<AccountSettings, Error> {
-        let settings = self.settings(account);
-        let owner = self.service_properties(account, Service::Blob).await?.delete_retention;
-        Ok(AccountSettings {
-            blob_retention_days: owner
-                .retention
-                .get()
-                .map(u32::from)
-                .or(settings.blob_retention_days),
-            permanent_delete: owner.allow_permanent_delete || settings.permanent_delete,
-            ..settings
-        })
+        // Reads them in, if nobody has since the start.
+        self.service_properties(account, Service::Blob).await?;
+        Ok(self.settings(account))
     }
 
     /// From the next operation on, these hold for the account.

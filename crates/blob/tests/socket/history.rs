@@ -2,7 +2,7 @@
 
 use crate::client::{ACCOUNT, Answer, Server};
 use zaffre_base::AccountName;
-use zaffre_core::settings::AccountSettings;
+use zaffre_core::settings::{AccountKind, AccountSettings, Sku};
 
 const VERSIONING: AccountSettings = AccountSettings {
     versioning: true,
@@ -11,6 +11,8 @@ const VERSIONING: AccountSettings = AccountSettings {
     permanent_delete: false,
     last_access_tracking: false,
     public_access: true,
+    sku: Sku::StandardLrs,
+    kind: AccountKind::StorageV2,
 };
 const KEEPING: AccountSettings =
     AccountSettings { versioning: false, blob_retention_days: Some(7), ..VERSIONING };
