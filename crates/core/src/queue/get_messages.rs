@@ -20,7 +20,7 @@ use zaffre_domain::Refusal;
 use zaffre_store::{Abort, StoreError, Tx};
 
 /// Rows of expired messages that a commit passes by at most.
-const PASSED: usize = 64;
+const PASSED: usize = 8;
 
 /// Rows of expired messages that are passed by with one look outside a commit.
 const LOOK: usize = 4_096;

@@ -46,8 +46,11 @@ impl View for LayersAt {
     fn scan(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
         let mut from = start.to_vec();
         let mut rows = Vec::new();
+        // Small at first: who wants a few rows must not pay for a thousand.
+        let mut chunk = limit.clamp(1, CHUNK);
         while rows.len() < limit {
-            let (more, next) = self.scan_piece(&from, end, limit - rows.len())?;
+            let (more, next) = self.scan_piece(&from, end, limit - rows.len(), chunk)?;
+            chunk = chunk.saturating_mul(4).min(CHUNK);
             rows.extend(more);
             match next {
                 Some(next) => from = next,
@@ -66,18 +69,19 @@ impl LayersAt {
         from: &[u8],
         end: &[u8],
         wanted: usize,
+        chunk: usize,
     ) -> Result<(Vec<Row>, Option<Vec<u8>>), StoreError> {
         let mut stop = end.to_vec();
         let mut upper = Vec::new();
         for table in [Some(&self.layers.active), self.layers.frozen.as_ref()].into_iter().flatten()
         {
-            let chunk = table.scan(from, &stop, self.stamp, CHUNK);
-            if !chunk.complete
-                && let Some((last, _)) = chunk.rows.last()
+            let piece = table.scan(from, &stop, self.stamp, chunk);
+            if !piece.complete
+                && let Some((last, _)) = piece.rows.last()
             {
                 stop = key_after(last);
             }
-            upper.push(chunk.rows);
+            upper.push(piece.rows);
         }
         // Deletions in memory hide as many rows of the tree; read so many more.
         let hidden: usize = upper.iter().map(Vec::len).sum();
