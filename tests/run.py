@@ -50,6 +50,7 @@ SUITES = (
     Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
     Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),
+    Suite("legacy-2019", "venv-2019", ("suites/legacy/test_tables_2019.py",), 12),
     Suite("rclone", "rclone", ("suites/rclone",), 7),
     Suite("tables", "venv", ("suites/tables",), 1800),
     Suite("article", "venv", ("suites/article",), 70),

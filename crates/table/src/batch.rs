@@ -90,11 +90,19 @@ fn piece<'a>(part: &Part<'a>) -> Result<Piece<'a>, ApiError> {
     Ok(Piece { request, content_id, prefer, level })
 }
 
-/// What the URL of a part names, under the rules of the outer request.
+/// What the URL of a part names, under the rules of the outer request. One that names no host may
+/// leave out the account of the path too, as old clients do.
 fn target(dispatch: &Dispatch<'_>, request: &PartRequest<'_>) -> Result<Target, ApiError> {
-    let head = request.head(dispatch.asked.head)?;
-    let to = Destination::read(&head, dispatch.asked.to.path_style)?;
-    if to.account != dispatch.asked.to.account {
+    let outer = &dispatch.asked.to;
+    let mut head = request.head(dispatch.asked.head)?;
+    let mut to = Destination::read(&head, outer.path_style);
+    let elsewhere = to.as_ref().map_or(true, |to| to.account != outer.account);
+    if elsewhere && outer.path_style && request.uri.authority().is_none() {
+        head.raw_path = format!("/{}{}", outer.account, head.raw_path);
+        to = Destination::read(&head, true);
+    }
+    let to = to?;
+    if to.account != outer.account {
         return Err(ApiError::invalid_input());
     }
     Target::parse(&to.path, &to.account)
@@ -164,7 +172,7 @@ async fn query(dispatch: Dispatch<'_>, part: &Part<'_>) -> Result<Reply, ApiErro
             line(&mut out, "ETag", &etag(found.written));
             with_body(&mut out, piece.level, &body);
         }
-        Err(error) => failure(&mut out, &dispatch, &piece.prefer, &error, Some(0)),
+        Err(error) => failure(&mut out, &dispatch, piece.prefer, &error, Some(0)),
     }
     Ok(multipart_reply(&dispatch, &[out], false))
 }
@@ -191,7 +199,7 @@ fn answer(
             let prefer = pieces.get(index).map_or(Prefer::Unsaid, |piece| piece.prefer);
             let shown = (early || pieces.len() != 1).then_some(index);
             let mut out = String::new();
-            failure(&mut out, dispatch, &prefer, &error, shown);
+            failure(&mut out, dispatch, prefer, &error, shown);
             return multipart_reply(dispatch, &[out], true);
         }
     };
@@ -249,12 +257,12 @@ fn success(
 fn failure(
     out: &mut String,
     dispatch: &Dispatch<'_>,
-    prefer: &Prefer,
+    prefer: Prefer,
     failed: &ApiError,
     index: Option<usize>,
 ) {
     status_line(out, failed.status);
-    common(out, None, *prefer, "3.0;");
+    common(out, None, prefer, "3.0;");
     let wall = dispatch.core.store().clock.wall();
     let body = error::json(failed, index, dispatch.asked.head.id, wall);
     with_body(out, Level::Minimal, &body);

@@ -77,12 +77,11 @@ fn typed(name: &str, value: &Member, edm: Option<EdmType>) -> Result<Option<Valu
     match (value, edm) {
         (Member::Null, _) => Ok(None),
         (Member::Bool(is), None | Some(EdmType::Boolean)) => Ok(Some(Value::Boolean(*is))),
-        (Member::Bool(_), Some(_)) => Err(refused(TableRefusal::InvalidValue)),
         (Member::Text(text), edm) => parse(edm.unwrap_or(EdmType::String), text),
         (Member::Number(digits), Some(EdmType::Int32 | EdmType::Int64 | EdmType::Double)) => {
             parse(edm.unwrap_or(EdmType::Double), digits)
         }
-        (Member::Number(_), Some(_)) => Err(refused(TableRefusal::InvalidValue)),
+        (Member::Bool(_) | Member::Number(_), Some(_)) => Err(refused(TableRefusal::InvalidValue)),
         // A whole number that fits is an Int32; anything else is a Double.
         (Member::Number(digits), None) => match digits.parse() {
             Ok(number) => Ok(Some(Value::Int32(number))),

@@ -43,14 +43,13 @@ pub fn route(target: &Target, asked: &Asked<'_>) -> Result<Kind, ApiError> {
             _ => Err(ApiError::unsupported_http_verb()),
         },
         (Target::Service, "service", "stats") if verb == "GET" => Ok(Kind::GetServiceStats),
-        (_, "service", comp) => Err(unknown("comp", comp)),
         (Target::Entities(_), "", "acl") => match verb.as_str() {
             "GET" | "HEAD" => Ok(Kind::GetTableAcl),
             "PUT" => Ok(Kind::SetTableAcl),
             _ => Err(ApiError::unsupported_http_verb()),
         },
         (_, "", "") => resource(target, &verb, conditional),
-        (_, "", comp) => Err(unknown("comp", comp)),
+        (_, "" | "service", comp) => Err(unknown("comp", comp)),
         (_, restype, _) => Err(unknown("restype", restype)),
     }
 }

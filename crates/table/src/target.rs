@@ -102,10 +102,10 @@ fn entity_keys(text: &str, at: &TablePath) -> Result<(String, String), ApiError>
     if !rest.trim().is_empty() {
         return Err(bad_syntax());
     }
-    let (partition, row) = match (first, second) {
-        ((PARTITION_KEY, partition), (ROW_KEY, row))
-        | ((ROW_KEY, row), (PARTITION_KEY, partition)) => (partition, row),
-        _ => return Err(wrong_keys(at)),
+    let (((PARTITION_KEY, partition), (ROW_KEY, row))
+    | ((ROW_KEY, row), (PARTITION_KEY, partition))) = (first, second)
+    else {
+        return Err(wrong_keys(at));
     };
     if [&partition, &row].into_iter().any(|key| key.contains(['/', '\\'])) {
         return Err(bad_syntax());

@@ -1,5 +1,7 @@
 //! JSON objects written on one line, as the clients' batch readers need them.
 
+use std::fmt::Write as _;
+
 /// An object under way.
 #[derive(Clone, Debug, Default)]
 pub struct Object(String);
@@ -46,7 +48,7 @@ fn push_quoted(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             // These two end a line in places where JSON is read as a script.
             '\0'..='\u{1F}' | '\u{7F}' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
             other => out.push(other),
         }

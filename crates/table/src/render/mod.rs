@@ -6,6 +6,7 @@ pub(crate) mod table;
 
 use crate::format::Level;
 use hyper::StatusCode;
+use std::fmt::Write as _;
 use zaffre_base::ApiVersion;
 use zaffre_http::Reply;
 
@@ -21,7 +22,7 @@ pub(crate) fn url_key(key: &str) -> String {
         if is_plain(byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out
