@@ -15,6 +15,9 @@ pub mod request_head;
 pub mod sas_token;
 pub mod small_syntax;
 pub mod structured_body;
+pub mod table_batch;
+pub mod table_entity;
+pub mod table_filter;
 pub mod tag_expression;
 pub mod xml_text;
 
@@ -36,6 +39,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sas_token", sas_token::run),
     ("small_syntax", small_syntax::run),
     ("structured_body", structured_body::run),
+    ("table_batch", table_batch::run),
+    ("table_entity", table_entity::run),
+    ("table_filter", table_filter::run),
     ("tag_expression", tag_expression::run),
     ("xml_text", xml_text::run),
 ];
