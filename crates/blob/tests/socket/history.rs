@@ -109,10 +109,16 @@ async fn a_sas_for_a_snapshot_or_a_version_opens_nothing_else() {
     let snapshot = snapshot.header("x-ms-snapshot").to_owned();
     let (by_snapshot, by_version) =
         (format!("/abc/b?snapshot={snapshot}"), format!("/abc/b?versionid={version}"));
+    // The token itself names the snapshot or the version.
+    for (resource, name, id) in [("bs", "snapshot", &snapshot), ("bv", "versionid", &version)] {
+        let read = server.ask("GET /abc/b").by_sas(resource, "r", &[(name, id)]).send().await;
+        assert_eq!((read.status, read.text().as_str()), (200, "one"), "{resource}");
+        let other = server.ask("GET /abc/b").by_sas(resource, "r", &[(name, id)]);
+        let other = other.tampered(|target| *target = target.replace(name, "timeout=9&x"));
+        assert_eq!(other.send().await.status, 403, "{resource} on the blob itself");
+    }
     for (line, resource, permissions, want) in [
-        (format!("GET {by_snapshot}"), "bs", "r", "200"),
         (format!("GET {by_snapshot}"), "b", "r", "200"),
-        (format!("GET {by_version}"), "bv", "r", "200"),
         (format!("DELETE {by_version}"), "b", "d", "403 AuthorizationPermissionMismatch"),
         (format!("DELETE {by_version}&deletetype=permanent"), "b", "x", {
             "403 AuthorizationPermissionMismatch"
