@@ -4,6 +4,7 @@
 pub mod model;
 pub mod pages;
 pub mod queue;
+pub mod table;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
