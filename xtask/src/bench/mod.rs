@@ -34,7 +34,7 @@ const NGINX: Need = Need {
 const NPM: Need =
     Need { probe: &["npm", "--version"], package: "npm", reason: "brings Azurite and its Node" };
 
-const BENCHES: [Bench; 3] = [
+const BENCHES: [Bench; 4] = [
     Bench {
         name: "store",
         peers: "the bare disk",
@@ -58,6 +58,14 @@ const BENCHES: [Bench; 3] = [
         example: "blob_bench",
         needs: &[NPM],
         prepare: || Ok([server_and_peers()?, vec!["queue".to_owned()]].concat()),
+    },
+    Bench {
+        name: "table",
+        peers: "Azurite",
+        package: "zaffre",
+        example: "blob_bench",
+        needs: &[NPM],
+        prepare: || Ok([server_and_peers()?, vec!["table".to_owned()]].concat()),
     },
 ];
 

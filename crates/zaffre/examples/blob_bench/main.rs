@@ -1,7 +1,7 @@
 //! The whole server over HTTP against Azurite, nginx, a bare hyper server and the bare disk.
 //!
-//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue` with the word `queue`. One loader for all; rounds of ours and of the peers' alternate,
-//! and the middle round counts. Must never compare with a figure from another run or machine.
+//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue` and `table` with that word. One loader
+//! for all; rounds of ours and of the peers' alternate, and the middle round counts. Must never compare with a figure from another run or machine.
 //!
 //! `drive <address> get|put <seconds>` only loads a server that runs already, for a profiler.
 
@@ -21,6 +21,8 @@ mod report;
 mod request;
 mod servers;
 mod start;
+mod table;
+mod table_sizes;
 mod throughput;
 mod upload;
 
@@ -75,6 +77,14 @@ fn run(words: &[&str]) -> Result<()> {
         [data, server, environment, "queue", "--quick"] => {
             let places = prepared(data, "queue", server, environment)?;
             return runtime.block_on(queue::bench(&places, queue::QUICK));
+        }
+        [data, server, environment, "table"] => {
+            let places = prepared(data, "table", server, environment)?;
+            return runtime.block_on(table::bench(&places, table::FULL));
+        }
+        [data, server, environment, "table", "--quick"] => {
+            let places = prepared(data, "table", server, environment)?;
+            return runtime.block_on(table::bench(&places, table::QUICK));
         }
         [data, server, environment] => (data, server, environment, FULL),
         [data, server, environment, "--quick"] => (data, server, environment, QUICK),

@@ -50,6 +50,17 @@ impl Signer {
         length: u64,
         more: &[(&str, &str)],
     ) -> Result<Bytes> {
+        self.head_for(Service::Blob, method, target, length, more)
+    }
+
+    fn head_for(
+        &self,
+        service: Service,
+        method: &str,
+        target: &str,
+        length: u64,
+        more: &[(&str, &str)],
+    ) -> Result<Bytes> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = format!("/{}{path}", self.account);
         let length = length.to_string();
@@ -65,7 +76,7 @@ impl Signer {
             .collect();
         let authorization = sign::shared_key(
             &RequestFacts {
-                service: Service::Blob,
+                service,
                 method,
                 raw_path: &path,
                 raw_query: query,
@@ -140,6 +151,26 @@ impl Signer {
         status: u16,
     ) -> Result<Request> {
         let head = self.head(method, target, u64::try_from(body.len())?, &[])?;
+        Ok(Request { head, body, status, length: None })
+    }
+
+    /// A request of the Table service, with answers as short as they can be.
+    pub(crate) fn table(
+        &self,
+        method: &str,
+        target: &str,
+        body: Bytes,
+        content_type: &str,
+        status: u16,
+    ) -> Result<Request> {
+        let more = [
+            ("Accept", "application/json;odata=nometadata"),
+            ("Prefer", "return-no-content"),
+            ("DataServiceVersion", "3.0"),
+            ("Content-Type", content_type),
+        ];
+        let length = u64::try_from(body.len())?;
+        let head = self.head_for(Service::Table, method, target, length, &more)?;
         Ok(Request { head, body, status, length: None })
     }
 

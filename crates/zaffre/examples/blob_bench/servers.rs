@@ -16,6 +16,10 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// How long a server may take to end in order.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Every service finds a port of its own.
+const OUR_ARGUMENTS: [&str; 7] =
+    ["--silent", "--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+
 /// Where programs and data are.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -35,7 +39,7 @@ impl Server {
     /// Ours, on the data in `folder`.
     pub(crate) fn ours(places: &Places, folder: &Path) -> Result<Self> {
         let mut command = Command::new(&places.server);
-        command.args(["--silent", "--blobPort", "0", "--queuePort", "0", "--location"]).arg(folder);
+        command.args(OUR_ARGUMENTS).arg("--location").arg(folder);
         Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
     }
 
@@ -50,10 +54,19 @@ impl Server {
 
     /// Ours, of which the Queue service is asked.
     pub(crate) fn our_queues(places: &Places, folder: &Path) -> Result<Self> {
+        Self::our_service(places, folder, "Queue service is successfully listen")
+    }
+
+    /// Ours, of which the Table service is asked.
+    pub(crate) fn our_tables(places: &Places, folder: &Path) -> Result<Self> {
+        Self::our_service(places, folder, "Table service is successfully listen")
+    }
+
+    fn our_service(places: &Places, folder: &Path, words: &str) -> Result<Self> {
         let mut command = Command::new(&places.server);
-        command.args(["--silent", "--blobPort", "0", "--queuePort", "0", "--location"]).arg(folder);
+        command.args(OUR_ARGUMENTS).arg("--location").arg(folder);
         let process = Started::new(command.env_remove("AZURITE_ACCOUNTS"))?;
-        Self::found_saying(process, "Queue service is successfully listen")
+        Self::found_saying(process, words)
     }
 
     pub(crate) fn azurite_queues(places: &Places, folder: &Path) -> Result<Self> {
@@ -62,6 +75,15 @@ impl Server {
         command.arg(places.environment.join("node_modules/azurite/dist/src/queue/main.js"));
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
         command.args(["--queuePort", "0", "--location"]).arg(folder);
+        Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
+    }
+
+    pub(crate) fn azurite_tables(places: &Places, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut command = Command::new(places.environment.join("node"));
+        command.arg(places.environment.join("node_modules/azurite/dist/src/table/main.js"));
+        command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
+        command.args(["--tablePort", "0", "--location"]).arg(folder);
         Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
     }
 

@@ -1,0 +1,192 @@
+//! Tables over HTTP: inserting one by one and in batches, and getting by key, against Azurite.
+//!
+//! Must never count a batch as done because its answer came: what is in it is looked at as well.
+
+use crate::client::Connection;
+use crate::load::{self, Next, Until};
+use crate::report::{self, Peer, Result, Samples};
+use crate::request::{Request, Signer};
+use crate::servers::{Places, Server};
+use crate::table_sizes;
+use bytes::Bytes;
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+const CLIENTS: u32 = 64;
+/// Each sends a batch, so that as many entities are on their way as with many clients.
+const BATCH_CLIENTS: u32 = 16;
+/// Entities in a batch: as many as it may have.
+pub(crate) const BATCH: u32 = 100;
+/// The least that batches must do in one partition, in entities per second.
+const LEAST: f64 = 2_000.0;
+/// Entities that are got by their keys.
+const KNOWN: u32 = 1_000;
+const BOUNDARY: &str = "batch_0";
+const CHANGESET: &str = "changeset_0";
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    rounds: u32,
+    seconds: u32,
+    /// Entities in the large table.
+    pub(crate) entities: u32,
+}
+
+pub(crate) const FULL: Plan = Plan { rounds: 11, seconds: 2, entities: 1_000_000 };
+pub(crate) const QUICK: Plan = Plan { rounds: 3, seconds: 1, entities: 50_000 };
+
+#[derive(Default)]
+struct Rates {
+    insert: Samples,
+    batch: Samples,
+    get: Samples,
+}
+
+pub(crate) async fn bench(places: &Places, plan: Plan) -> Result<()> {
+    report::fact(crate::azurite(places)?);
+    let ours = Server::our_tables(places, &places.data.join("ours"))?;
+    let azurite = Server::azurite_tables(places, &places.data.join("azurite"))?;
+    for server in [&ours, &azurite] {
+        create(server.address, "known").await?;
+        fill(server.address, "known", KNOWN).await?;
+        // Not counted: the peer's compiler and caches get warm.
+        round(server.address, "warm", &mut Rates::default(), 2 * plan.seconds).await?;
+    }
+    let (mut mine, mut theirs) = (Rates::default(), Rates::default());
+    for number in 1..=plan.rounds {
+        let name = format!("round{number}");
+        round(ours.address, &name, &mut mine, plan.seconds).await?;
+        round(azurite.address, &name, &mut theirs, plan.seconds).await?;
+        println!("  round {number} of {} is over", plan.rounds);
+    }
+    let peer = |figure| Peer { name: "Azurite", figure };
+    let batch = "entities in batches of 100, 16 clients, one partition";
+    report::row(
+        "insert a small entity, 64 clients, one partition",
+        "/s",
+        &mine.insert,
+        peer(&theirs.insert),
+        15.0,
+    );
+    report::row(batch, "/s", &mine.batch, peer(&theirs.batch), 15.0);
+    let bar: Samples = std::iter::repeat_n(LEAST, usize::try_from(plan.rounds)?).collect();
+    report::row(batch, "/s", &mine.batch, Peer { name: "the least", figure: &bar }, 1.0);
+    report::row("get an entity by its keys, 64 clients", "/s", &mine.get, peer(&theirs.get), 15.0);
+    drop((ours, azurite));
+    table_sizes::measure(places, plan).await?;
+    std::fs::remove_dir_all(&places.data)?;
+    Ok(())
+}
+
+/// Each round has tables of its own, so that no round is slower for what earlier ones left.
+async fn round(address: SocketAddr, name: &str, rates: &mut Rates, seconds: u32) -> Result<()> {
+    let time = Until::Passed(Duration::from_secs(seconds.into()));
+    let (single, batched) = (format!("{name}single"), format!("{name}batched"));
+    create(address, &single).await?;
+    create(address, &batched).await?;
+    let inserted = load::run(address, CLIENTS, time, inserts(&single)?).await?;
+    rates.insert.push(inserted.per_second);
+    let sent = load::run(address, BATCH_CLIENTS, time, batches(&batched)?).await?;
+    // The answer to a batch is good even if what it asks for was refused.
+    check(address, &batched, sent.answers / 2 * BATCH).await?;
+    rates.batch.push(sent.per_second * f64::from(BATCH));
+    let got = load::run(address, CLIENTS, time, gets("known")?).await?;
+    rates.get.push(got.per_second);
+    println!(
+        "  insert {:.0}/s, in batches {:.0}/s, get {:.0}/s",
+        inserted.per_second,
+        sent.per_second * f64::from(BATCH),
+        got.per_second
+    );
+    Ok(())
+}
+
+/// Makes a table.
+pub(crate) async fn create(address: SocketAddr, table: &str) -> Result<()> {
+    let body = Bytes::from(format!("{{\"TableName\":\"{table}\"}}"));
+    let create = Signer::new()?.table("POST", "/Tables", body, JSON, 204)?;
+    Connection::open(address).await?.ask(&create).await?;
+    Ok(())
+}
+
+/// Puts the first so many entities into a table, in whole batches.
+pub(crate) async fn fill(address: SocketAddr, table: &str, entities: u32) -> Result<()> {
+    let until = Until::Done(entities / BATCH);
+    load::run(address, BATCH_CLIENTS, until, batches(table)?).await?;
+    check(address, table, 0).await?;
+    check(address, table, entities - 1).await
+}
+
+async fn check(address: SocketAddr, table: &str, number: u32) -> Result<()> {
+    let get = Signer::new()?.table("GET", &place(table, number), Bytes::new(), JSON, 200)?;
+    Connection::open(address).await?.ask(&get).await?;
+    Ok(())
+}
+
+const JSON: &str = "application/json";
+
+/// Always as long, so that the head of the request is always the same.
+fn row_key(number: u32) -> String {
+    format!("{number:010}")
+}
+
+fn entity(number: u32) -> String {
+    let row = row_key(number);
+    format!(
+        "{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\",\"Name\":\"a small entity\",\"Count\":42}}"
+    )
+}
+
+fn place(table: &str, number: u32) -> String {
+    format!("/{table}(PartitionKey='p',RowKey='{}')", row_key(number))
+}
+
+/// A request whose body is another one each time: a table's signature is not over the body.
+fn with_bodies(
+    target: &str,
+    content_type: &str,
+    status: u16,
+    body: impl Fn(u32) -> String + Send + Sync + 'static,
+) -> Result<Next> {
+    let first = Signer::new()?.table("POST", target, body(0).into(), content_type, status)?;
+    Ok(Arc::new(move |number| Ok(Request { body: body(number).into(), ..first.clone() })))
+}
+
+fn inserts(table: &str) -> Result<Next> {
+    with_bodies(&format!("/{table}"), JSON, 204, entity)
+}
+
+fn batches(table: &str) -> Result<Next> {
+    let table = table.to_owned();
+    let content_type = format!("multipart/mixed; boundary={BOUNDARY}");
+    with_bodies("/$batch", &content_type, 202, move |number| batch(&table, number * BATCH))
+}
+
+fn batch(table: &str, first: u32) -> String {
+    let mut body =
+        format!("--{BOUNDARY}\r\nContent-Type: multipart/mixed; boundary={CHANGESET}\r\n\r\n");
+    for number in first..first + BATCH {
+        // Writing into a text cannot fail.
+        let _ = write!(
+            body,
+            "--{CHANGESET}\r\nContent-Type: application/http\r\n\
+             Content-Transfer-Encoding: binary\r\n\r\n\
+             POST http://127.0.0.1/devstoreaccount1/{table} HTTP/1.1\r\n\
+             Content-Type: application/json\r\n\
+             Accept: application/json;odata=nometadata\r\n\
+             Prefer: return-no-content\r\nDataServiceVersion: 3.0\r\n\r\n{}\r\n",
+            entity(number)
+        );
+    }
+    body + &format!("--{CHANGESET}--\r\n--{BOUNDARY}--\r\n")
+}
+
+fn gets(table: &str) -> Result<Next> {
+    let signer = Signer::new()?;
+    let get = |number| signer.table("GET", &place(table, number), Bytes::new(), JSON, 200);
+    let all = (0..KNOWN).map(get).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(move |number| Ok(all[usize::try_from(number % KNOWN)?].clone())))
+}
