@@ -184,6 +184,7 @@ pub(crate) enum Command {
 /// Flags of services that are not served yet: accepted, so that command lines keep working.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Services to come (accepted, not served yet)")]
+#[expect(clippy::struct_field_names, reason = "ports are what they have")]
 pub(crate) struct Later {
     /// Port of the File service
     #[arg(long = "filePort", value_name = "PORT")]

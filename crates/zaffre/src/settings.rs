@@ -50,6 +50,7 @@ fn flag(text: &str) -> Option<bool> {
     text.parse().ok()
 }
 
+#[expect(clippy::option_option, reason = "not a number of days, or kept for none")]
 fn days(text: &str) -> Option<Option<u32>> {
     match text.parse::<u16>().ok()? {
         0 => Some(None),

@@ -93,7 +93,7 @@ async fn snapshots() {
         assert_eq!(got, want, "{line} {headers:?}");
     }
     let listed = server.ask("GET /abc?restype=container&comp=list&include=snapshots").send().await;
-    assert_eq!(all(&listed.text(), "Snapshot"), [id.clone()]);
+    assert_eq!(all(&listed.text(), "Snapshot"), std::slice::from_ref(&id));
     assert_eq!(all(&listed.text(), "Name").len(), 2);
     assert_eq!(all(&listed.text(), "LeaseState").len(), 1, "snapshots have no lease");
     let gone = server.ask(&format!("DELETE {at}")).send().await;

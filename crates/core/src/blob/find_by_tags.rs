@@ -194,7 +194,8 @@ impl Page {
             if is_deleted(&inside, site.keys)? {
                 return Ok((page, true));
             }
-            page.scan(&inside, site.keys, &container, from.and_then(|from| from.row))?;
+            let from = from.and_then(|from| from.row);
+            page.scan(&inside, site.keys, &container, from.as_ref())?;
             Ok((page, false))
         })
         .await
@@ -206,14 +207,14 @@ impl Page {
         inside: &Snapshot,
         keys: Keys,
         container: &ContainerName,
-        from: Option<TaggedRow>,
+        from: Option<&TaggedRow>,
     ) -> Result<(), Error> {
-        let in_versions = from.as_ref().is_some_and(|from| from.version.is_some());
+        let in_versions = from.is_some_and(|from| from.version.is_some());
         if !in_versions {
-            self.scan_one(Tagged::Current, inside, keys, container, from.as_ref())?;
+            self.scan_one(Tagged::Current, inside, keys, container, from)?;
         }
         if self.versions && self.next.is_none() {
-            let from = from.as_ref().filter(|_| in_versions);
+            let from = from.filter(|_| in_versions);
             self.scan_one(Tagged::Version, inside, keys, container, from)?;
         }
         Ok(())

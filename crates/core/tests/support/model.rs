@@ -237,7 +237,7 @@ impl Model {
         if let (false, Some(base)) = (is_there, past.remove(&BASE)) {
             let Past { bytes, metadata, .. } = base;
             let blocks = self.buried.remove(name).unwrap_or_default();
-            let blob = Blob { bytes, metadata, blocks, ..Blob::default() };
+            let blob = Blob { bytes, blocks, metadata, ..Blob::default() };
             self.blobs.insert(name.to_owned(), blob);
         }
         Ok(())

@@ -268,7 +268,7 @@ mod tests {
             (A::Anonymous, 401, "AnonymousAuthorizationError", false),
             (A::Anonymous, 500, "AnonymousServerOtherError", true),
         ] {
-            let entry = LogEntry { authentication, status, ..entry() };
+            let entry = LogEntry { status, authentication, ..entry() };
             assert_eq!((entry.outcome().as_str(), entry.is_logged()), (want, logged));
         }
     }
