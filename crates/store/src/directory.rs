@@ -18,8 +18,12 @@ use std::io;
 use std::sync::Arc;
 use zaffre_base::checksum::crc32c;
 
-/// The version this program writes.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version this program writes. What it means for a directory to be of an older version that it
+/// reads is that some kinds of rows are not in it yet.
+pub const FORMAT_VERSION: u32 = 2;
+/// The oldest version this program reads; such a directory becomes one of the newest when it is
+/// opened, before anything is written that older programs would misread.
+const OLDEST_VERSION: u32 = 1;
 
 const TITLE: &str = "zaffre data directory";
 pub(crate) const FORMAT: &str = "FORMAT";
@@ -52,8 +56,8 @@ pub enum OpenError {
     Foreign(String),
     /// It was written by another version.
     #[error(
-        "the data directory has format {found}, this program reads format {FORMAT_VERSION}; use \
-         the zaffre version that wrote it, or upgrade this program"
+        "the data directory has format {found}, this program reads formats {OLDEST_VERSION} to \
+         {FORMAT_VERSION}; use the zaffre version that wrote it, or upgrade this program"
     )]
     Version {
         /// The version found.
@@ -117,7 +121,7 @@ pub(crate) fn lock(disk: &dyn Disk) -> Result<Lock, OpenError> {
 pub(crate) fn require(disk: &dyn Disk) -> Result<(), OpenError> {
     let names = disk.list("").map_err(io_error("reading the data directory"))?;
     if names.iter().any(|n| n == FORMAT) {
-        return check_format(disk);
+        return format_of(disk).map(|_| ());
     }
     refuse_foreign(disk, &names)?;
     Err(OpenError::Damaged(format!("{FORMAT} is missing: this is not a zaffre data directory")))
@@ -133,7 +137,9 @@ pub(crate) fn prepare(
     let names = disk.list("").map_err(&fail)?;
     let has = |name: &str| names.iter().any(|n| n == name);
     if has(FORMAT) {
-        check_format(disk)?;
+        if format_of(disk)? < FORMAT_VERSION {
+            write_format(disk)?;
+        }
     } else {
         refuse_foreign(disk, &names)?;
         create(disk, has(META_NEW), create_meta)?;
@@ -180,6 +186,12 @@ fn create(
     disk.create_dir(SEGMENTS).map_err(&fail)?;
     create_meta(META_NEW)?;
     disk.sync_dir("").map_err(&fail)?;
+    write_format(disk)
+}
+
+/// Says that the directory is of our version; whole and durable, or not at all.
+fn write_format(disk: &dyn Disk) -> Result<(), OpenError> {
+    let fail = io_error("writing FORMAT");
     let file = disk.open(FORMAT_NEW, OpenMode::Create).map_err(&fail)?;
     let text = format_text(FORMAT_VERSION);
     file.set_len(0).map_err(&fail)?;
@@ -194,7 +206,8 @@ fn format_text(version: u32) -> String {
     format!("{body} {:08x}\n", crc32c(body.as_bytes()))
 }
 
-fn check_format(disk: &dyn Disk) -> Result<(), OpenError> {
+/// The version of the directory, if we read it.
+fn format_of(disk: &dyn Disk) -> Result<u32, OpenError> {
     const LONGEST: u64 = 256;
     let fail = io_error("reading FORMAT");
     let damaged = || OpenError::Damaged(format!("{FORMAT} cannot be understood"));
@@ -215,7 +228,11 @@ fn check_format(disk: &dyn Disk) -> Result<(), OpenError> {
     if text != format_text(version) {
         return Err(damaged());
     }
-    if version == FORMAT_VERSION { Ok(()) } else { Err(OpenError::Version { found: version }) }
+    if (OLDEST_VERSION..=FORMAT_VERSION).contains(&version) {
+        Ok(version)
+    } else {
+        Err(OpenError::Version { found: version })
+    }
 }
 
 #[cfg(test)]
@@ -248,7 +265,7 @@ mod tests {
     #[test]
     fn what_must_not_be_taken_is_refused() {
         type Case = (&'static [(&'static str, &'static str)], fn(&OpenError) -> bool);
-        let newer = format_text(2);
+        let newer = format_text(FORMAT_VERSION + 1);
         let newer: &'static str = Box::leak(newer.into_boxed_str());
         let cases: [Case; 6] = [
             (&[("photo.jpg", "")], |e| matches!(e, OpenError::Foreign(_))),
@@ -258,9 +275,10 @@ mod tests {
                 matches!(e, OpenError::Damaged(_))
             }),
             (&[(FORMAT, "")], |e| matches!(e, OpenError::Damaged(_))),
-            (Box::leak(Box::new([(FORMAT, newer)])), |e| {
-                matches!(e, OpenError::Version { found: 2 })
-            }),
+            (
+                Box::leak(Box::new([(FORMAT, newer)])),
+                |e| matches!(e, OpenError::Version { found } if *found == FORMAT_VERSION + 1),
+            ),
         ];
         for (files, want) in cases {
             let disk = MemDisk::new();
@@ -270,6 +288,18 @@ mod tests {
             let error = prepared(&disk).expect_err("refused");
             assert!(want(&error), "{files:?}: {error}");
         }
+    }
+
+    #[test]
+    fn an_older_directory_becomes_one_of_today() {
+        let disk = MemDisk::new();
+        file(&disk, META, "meta");
+        file(&disk, FORMAT, &format_text(OLDEST_VERSION));
+        assert_eq!(format_of(&disk).ok(), Some(OLDEST_VERSION));
+        require(&disk).expect("readable as it is");
+        assert_eq!(format_of(&disk).ok(), Some(OLDEST_VERSION), "a look changes nothing");
+        prepare(&disk, |_| panic!("created again")).expect("opened");
+        assert_eq!(format_of(&disk).ok(), Some(FORMAT_VERSION));
     }
 
     #[test]
