@@ -83,8 +83,14 @@ impl Server {
         let mut command = Command::new(places.environment.join("node"));
         command.arg(places.environment.join("node_modules/azurite/dist/src/table/main.js"));
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"]);
-        command.args(["--tablePort", "0", "--location"]).arg(folder);
-        Self::announced(command.env_remove("AZURITE_ACCOUNTS"))
+        // It never says which port it got, so it is given one.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        command.args(["--tablePort", &address.port().to_string(), "--location"]).arg(folder);
+        let process = Started::new(command.env_remove("AZURITE_ACCOUNTS"))?;
+        while std::net::TcpStream::connect(address).is_err() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(Self { process, address })
     }
 
     /// This program as a bare hyper server.
