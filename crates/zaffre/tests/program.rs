@@ -16,6 +16,9 @@ fn zaffre(data: &Path, line: &str) -> Command {
     if line.contains("--blobPort") && !line.contains("--queuePort") {
         command.args(["--queuePort", "0"]);
     }
+    if line.contains("--blobPort") && !line.contains("--tablePort") {
+        command.args(["--tablePort", "0"]);
+    }
     command
 }
 
@@ -99,6 +102,7 @@ fn starts_serves_and_ends() {
         let server = Server::start(zaffre(dir.path(), "--blobPort 0"));
         assert_eq!(server.seen[0], "Azurite Blob service is starting at http://127.0.0.1:0");
         assert_eq!(server.seen[1], "Azurite Queue service is starting at http://127.0.0.1:0");
+        assert_eq!(server.seen[2], "Azurite Table service is starting at http://127.0.0.1:0");
         assert!(dir.path().join("zaffre-data").is_dir());
         let answer = server.ask(&get("/devstoreaccount1?comp=list"));
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
@@ -109,11 +113,14 @@ fn starts_serves_and_ends() {
         let connection = lines.iter().find(|line| line.starts_with(connection)).expect("shown");
         assert!(connection.contains(";BlobEndpoint=http://127.0.0.1:"), "{connection}");
         assert!(connection.contains(";QueueEndpoint=http://127.0.0.1:"), "{connection}");
+        assert!(connection.contains(";TableEndpoint=http://127.0.0.1:"), "{connection}");
         let last = [
             "Azurite Blob service is closing...".to_owned(),
             "Azurite Queue service is closing...".to_owned(),
+            "Azurite Table service is closing...".to_owned(),
             "Azurite Blob service successfully closed".to_owned(),
             "Azurite Queue service successfully closed".to_owned(),
+            "Azurite Table service successfully closed".to_owned(),
         ];
         assert!(lines.ends_with(&last), "{lines:?}");
     }
@@ -125,7 +132,7 @@ fn silence_spares_the_lines_tools_wait_for() {
     let server = Server::start(zaffre(dir.path(), "--blobPort 0 --silent --inMemoryPersistence"));
     server.signal("-TERM");
     let (code, lines) = server.end();
-    assert_eq!((code, lines.len()), (Some(0), 8), "{lines:?}");
+    assert_eq!((code, lines.len()), (Some(0), 12), "{lines:?}");
     assert!(!dir.path().join("zaffre-data").exists());
 }
 
