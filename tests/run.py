@@ -43,7 +43,7 @@ class Suite:
 SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
     Suite("js", "node", ("blob-*.test.mjs",), 57),
-    Suite("pages", "venv", ("suites/pages",), 95),
+    Suite("pages", "venv", ("suites/pages",), 91),
     Suite("service", "venv", ("suites/service",), 170),
     Suite("history", "venv", ("suites/history",), 18),
     Suite("js-history", "node", ("history.test.mjs",), 5),

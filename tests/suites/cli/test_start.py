@@ -115,7 +115,7 @@ def test_all_of_azurites_flags_are_taken():
     with Server(
         "--loose", "--skipApiVersionCheck", "--disableTelemetry", "--blobKeepAliveTimeout", "7",
         "--blobHost", "127.0.0.1", "--queueHost", "127.0.0.1",
-        "--tableHost", "127.0.0.1", "--tablePort", "0", "--queueKeepAliveTimeout", "5",
+        "--tableHost", "127.0.0.1", "--queueKeepAliveTimeout", "5",
         "--tableKeepAliveTimeout", "5", "--disableProductStyleUrl",
     ) as server:  # fmt: skip
         answer = Client(server.url).get("/", query="comp=list").expect(200)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from azure.core.credentials import AccessToken
@@ -20,9 +18,7 @@ from azure.storage.queue import (
 )
 
 from harness import DEV_ACCOUNT, Client, Server
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-from program import certificate  # noqa: E402
+from harness.certificate import certificate
 
 
 def token(**claims) -> str:
