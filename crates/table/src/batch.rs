@@ -22,7 +22,7 @@ use zaffre_core::table::reply::{Batch, Wrote};
 use zaffre_domain::Refusal;
 use zaffre_domain::table::etag::etag;
 use zaffre_domain::table::{EntityKey, TableRefusal};
-use zaffre_http::multipart::{self, Boundary, Part, PartRequest, Parts};
+use zaffre_http::multipart::{self, Boundary, MultipartError, Part, PartRequest, Parts};
 use zaffre_http::{ApiError, BodyStream, Destination, Reply, ReplyBody, headers};
 
 /// One part of a changeset, before its operation is known to make sense.
@@ -51,12 +51,18 @@ pub(crate) async fn perform(dispatch: Dispatch<'_>, body: BodyStream) -> Result<
     let Some(inner) = part.nested() else { return query(dispatch, part).await };
     // One more than allowed is still read, so that the answer can say which one is too much.
     let limit = TABLE_BATCH_OPERATIONS + 1;
-    let parts =
-        Parts::read(part.content, &inner, limit).map_err(|_| too_many_or_malformed(part, &inner));
-    let parts = match parts {
+    let parts = match Parts::read(part.content, &inner, limit) {
         Ok(parts) => parts,
-        Err(Some(failed)) => return Ok(answer(&dispatch, &[], Err(failed))),
-        Err(None) => return Err(malformed()),
+        // A rule of the service; anything else that is wrong with the parts is nonsense.
+        Err(MultipartError::TooManyParts { .. }) => {
+            let failed = Failed {
+                index: TABLE_BATCH_OPERATIONS - 1,
+                error: Refusal::from(TableRefusal::TooManyOperations).into(),
+                early: true,
+            };
+            return Ok(answer(&dispatch, &[], Err(failed)));
+        }
+        Err(_) => return Err(malformed()),
     };
     if parts.0.is_empty() {
         return Err(malformed());
@@ -64,18 +70,6 @@ pub(crate) async fn perform(dispatch: Dispatch<'_>, body: BodyStream) -> Result<
     let pieces = parts.0.iter().map(piece).collect::<Result<Vec<_>, _>>()?;
     let outcome = execute(dispatch, &pieces).await?;
     Ok(outcome)
-}
-
-/// More parts than a changeset may have is a rule of the service; anything else is nonsense.
-fn too_many_or_malformed(part: &Part<'_>, boundary: &Boundary) -> Option<Failed> {
-    let more = Parts::read(part.content, boundary, usize::MAX).ok()?;
-    let refusal = Refusal::from(TableRefusal::TooManyOperations);
-    let index = TABLE_BATCH_OPERATIONS - 1;
-    (more.0.len() > TABLE_BATCH_OPERATIONS).then(|| Failed {
-        index,
-        error: refusal.into(),
-        early: true,
-    })
 }
 
 fn malformed() -> ApiError {

@@ -281,6 +281,12 @@ def test_batch_of_one_table_only(wire, path):
     assert b"CommandsInBatchActOnDifferentPartitions" in answer.body
 
 
+def test_batches_far_over_their_limit_are_told_so(wire, path):
+    answer = batch(wire, [insert(wire, path, "a", str(number)) for number in range(300)]).expect(202)
+    assert b"99:The batch request operation exceeds the maximum 100 changes" in answer.body
+    assert wire.send("GET", path).json()["value"] == []
+
+
 def test_one_failed_operation_has_no_position_and_several_have(wire, path):
     wire.send("POST", path, KEYS).expect(201)
     answer = batch(wire, [insert(wire, path, "p", "r")]).expect(202)
