@@ -15,7 +15,7 @@ pub mod version;
 
 pub use etag::ETag;
 pub use ids::{ContentId, Guid, Incarnation};
-pub use names::{AccountName, BlobName, ContainerName, QueueName, TableName};
+pub use names::{AccountName, BlobName, ContainerName, QueueName, ShareName, TableName};
 pub use secret::Secret;
 pub use time::{Stamp, Timestamp};
 pub use version::ApiVersion;

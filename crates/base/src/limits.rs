@@ -142,3 +142,22 @@ pub const OLD_VISIBILITY_SECONDS: u64 = 2 * 3600;
 pub const DEFAULT_VISIBILITY_SECONDS: u64 = 30;
 /// Seconds a message lives unless the request says otherwise, and at most before 2017-07-29.
 pub const DEFAULT_MESSAGE_SECONDS: u64 = 7 * 24 * 3600;
+
+/// UTF-16 units in the name of a file or directory.
+pub const FILE_NAME_UNITS: usize = 255;
+/// UTF-16 units in the path of a file or directory.
+pub const FILE_PATH_UNITS: usize = 2_048;
+/// Names in the path of a file or directory.
+pub const FILE_PATH_DEPTH: usize = 250;
+/// Bytes of a file: 4 TiB.
+pub const FILE_BYTES: u64 = 4 * 1024 * 1024 * MIB;
+/// Bytes that one Put Range writes.
+pub const FILE_RANGE_BYTES: u64 = 4 * MIB;
+/// Which bytes of a file were written is tracked in blocks of so many.
+pub const FILE_BLOCK_BYTES: u64 = 512;
+/// Snapshots of a share.
+pub const SHARE_SNAPSHOTS: usize = 200;
+/// Bytes of a security descriptor in its binary form.
+pub const DESCRIPTOR_BYTES: usize = 64 * 1024 - 512;
+/// Bytes of a security descriptor in a header.
+pub const PERMISSION_HEADER_BYTES: usize = 8 * 1024;

@@ -63,6 +63,12 @@ name_type!(
 );
 
 name_type!(
+    /// A share: 3–63 lower-case letters, digits and single hyphens between them.
+    ShareName,
+    check_queue
+);
+
+name_type!(
     /// A table: a letter and then 2–62 letters and digits. Keeps the case it was given; tables whose
     /// names differ in case alone are the same table, see [`TableName::folded`].
     TableName,

@@ -8,6 +8,7 @@ pub mod blob;
 mod detached;
 mod directory;
 mod error;
+pub mod file;
 pub mod queue;
 mod records;
 mod service;

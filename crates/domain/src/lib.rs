@@ -7,6 +7,7 @@ extern crate alloc;
 pub mod blob;
 pub mod conditions;
 pub mod error;
+pub mod fs;
 pub mod lease;
 pub mod queue;
 pub mod service;

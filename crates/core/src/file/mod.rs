@@ -1,0 +1,7 @@
+//! The File service: files and directories, one file per operation, for REST and SMB alike.
+//!
+//! Must never know HTTP or SMB, and never decide a rule itself: rules live in `zaffre_domain`.
+
+pub mod op;
+pub mod reply;
+pub mod share;

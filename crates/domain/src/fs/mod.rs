@@ -1,0 +1,15 @@
+//! The rules of files and directories, the same for REST and SMB.
+//!
+//! Must never do I/O, read a clock, or know a protocol or the store.
+
+pub mod attributes;
+pub mod name;
+pub mod properties;
+pub mod refusal;
+pub mod security;
+
+pub use attributes::Attributes;
+pub use name::{EntryName, FilePath};
+pub use properties::{FileId, PermissionKey};
+pub use refusal::FileRefusal;
+pub use security::Descriptor;

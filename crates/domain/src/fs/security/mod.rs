@@ -1,0 +1,121 @@
+//! Security descriptors: who owns a file, and who may do what. They are kept and shown, and new
+//! files inherit them; who uses the account's key may do everything.
+//!
+//! Must never panic on bytes or text from outside.
+
+mod binary;
+
+use alloc::vec::Vec;
+
+/// A security identifier: an authority and the way down from it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Sid {
+    /// 48 bits.
+    pub authority: u64,
+    /// At most 15 of them.
+    pub parts: Vec<u32>,
+}
+
+/// One entry of an access control list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ace {
+    /// What kind of entry it is.
+    pub kind: AceKind,
+    /// How it is inherited, and what it audits; see [`flags`].
+    pub flags: u8,
+    /// Which rights it is about.
+    pub mask: u32,
+    /// Whom it is about.
+    pub sid: Sid,
+}
+
+/// The kinds of entries that have a mask and an identifier and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AceKind {
+    /// Grants.
+    Allow,
+    /// Denies.
+    Deny,
+    /// Audits.
+    Audit,
+    /// Gives a level of integrity.
+    MandatoryLabel,
+}
+
+/// Bits of an entry's flags.
+pub mod flags {
+    /// New files inherit it.
+    pub const OBJECT_INHERIT: u8 = 0x01;
+    /// New directories inherit it.
+    pub const CONTAINER_INHERIT: u8 = 0x02;
+    /// Only children inherit it, not their children.
+    pub const NO_PROPAGATE: u8 = 0x04;
+    /// It is there to be inherited and does not count here.
+    pub const INHERIT_ONLY: u8 = 0x08;
+    /// It was inherited.
+    pub const INHERITED: u8 = 0x10;
+    /// Audits what succeeds.
+    pub const AUDIT_SUCCESS: u8 = 0x40;
+    /// Audits what fails.
+    pub const AUDIT_FAILURE: u8 = 0x80;
+}
+
+/// Bits of a descriptor's control word that outlive its form.
+pub mod control {
+    /// There is a DACL.
+    pub const DACL_PRESENT: u16 = 0x0004;
+    /// There is a SACL.
+    pub const SACL_PRESENT: u16 = 0x0010;
+    /// The DACL is to be inherited again.
+    pub const DACL_AUTO_INHERIT_REQ: u16 = 0x0100;
+    /// The SACL is to be inherited again.
+    pub const SACL_AUTO_INHERIT_REQ: u16 = 0x0200;
+    /// The DACL was inherited automatically.
+    pub const DACL_AUTO_INHERITED: u16 = 0x0400;
+    /// The SACL was inherited automatically.
+    pub const SACL_AUTO_INHERITED: u16 = 0x0800;
+    /// The DACL inherits nothing.
+    pub const DACL_PROTECTED: u16 = 0x1000;
+    /// The SACL inherits nothing.
+    pub const SACL_PROTECTED: u16 = 0x2000;
+    /// One piece of memory; every stored descriptor is.
+    pub const SELF_RELATIVE: u16 = 0x8000;
+    /// Those that are kept beside the lists themselves.
+    pub const KEPT: u16 = DACL_AUTO_INHERIT_REQ
+        | SACL_AUTO_INHERIT_REQ
+        | DACL_AUTO_INHERITED
+        | SACL_AUTO_INHERITED
+        | DACL_PROTECTED
+        | SACL_PROTECTED;
+}
+
+/// An access control list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Acl {
+    /// No list although there is one: everybody may do everything.
+    Null,
+    /// These entries, in order.
+    Entries(Vec<Ace>),
+}
+
+/// A security descriptor.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Descriptor {
+    /// Who owns it.
+    pub owner: Option<Sid>,
+    /// Its owner's group.
+    pub group: Option<Sid>,
+    /// Who may do what.
+    pub dacl: Option<Acl>,
+    /// What is audited.
+    pub sacl: Option<Acl>,
+    /// The bits of [`control::KEPT`].
+    pub control: u16,
+}
+
+impl Descriptor {
+    /// Whether it has what a request must give: owner, group and DACL.
+    pub fn is_complete(&self) -> bool {
+        self.owner.is_some() && self.group.is_some() && self.dacl.is_some()
+    }
+}
