@@ -2,11 +2,17 @@
 //!
 //! Must never do I/O, read a clock, or know a protocol or the store.
 
+pub mod access;
 pub mod attributes;
+pub mod deletion;
+pub mod locks;
 pub mod name;
+pub mod oplock;
 pub mod properties;
 pub mod refusal;
+pub mod rest;
 pub mod security;
+pub mod share_mode;
 
 pub use attributes::Attributes;
 pub use name::{EntryName, FilePath};

@@ -3,6 +3,7 @@
 //! Must never skip a row: each table has a floor for the number of cells it runs.
 
 mod conditions;
+mod files;
 mod leases;
 mod ranges;
 mod table;

@@ -1,0 +1,151 @@
+//! The rules of byte-range locks as tables.
+
+use super::*;
+use LockKind::{Exclusive, Shared};
+
+const A: u32 = 1;
+const B: u32 = 2;
+
+fn range(offset: u64, len: u64) -> Range {
+    Range::new(offset, len).expect("a range")
+}
+
+#[test]
+fn a_lock_beside_a_lock() {
+    // Existing lock of A, wanted lock, granted to A, granted to B.
+    let rows = [
+        (Exclusive, Exclusive, false, false),
+        (Exclusive, Shared, true, false),
+        (Shared, Shared, true, true),
+        (Shared, Exclusive, false, false),
+    ];
+    for (there, wanted, same, other) in rows {
+        for (owner, want) in [(A, same), (B, other)] {
+            let mut table = LockTable::default();
+            table.lock(A, range(10, 10), there).expect("the first");
+            let got = table.lock(owner, range(15, 10), wanted).is_ok();
+            assert_eq!(got, want, "{there:?} then {wanted:?} by {owner}");
+        }
+    }
+}
+
+#[test]
+fn reading_and_writing_under_a_lock() {
+    // Lock of A, touch, allowed to A, to B, to one without an open.
+    let rows = [
+        (Exclusive, Touch::Read, true, false, false),
+        (Exclusive, Touch::Write, true, false, false),
+        (Shared, Touch::Read, true, true, true),
+        (Shared, Touch::Write, false, false, false),
+    ];
+    for (kind, touch, same, other, nobody) in rows {
+        let mut table = LockTable::default();
+        table.lock(A, range(10, 10), kind).expect("the first");
+        for (owner, want) in [(Some(A), same), (Some(B), other), (None, nobody)] {
+            assert_eq!(!table.forbids(owner, range(19, 1), touch), want, "{kind:?} {touch:?}");
+            assert!(!table.forbids(owner, range(20, 1), touch), "beside it");
+            assert!(!table.forbids(owner, range(0, 10), touch), "before it");
+        }
+    }
+}
+
+#[test]
+fn ranges_overlap_or_not() {
+    let max = u64::MAX;
+    let rows = [
+        ((0, 10), (10, 10), false),
+        ((0, 11), (10, 10), true),
+        ((10, 0), (10, 10), false),
+        ((11, 0), (10, 10), true),
+        ((20, 0), (10, 10), false),
+        ((0, 0), (0, 10), false),
+        ((0, 0), (0, 0), false),
+        ((10, 0), (10, 0), false),
+        ((max, 1), (max, 1), true),
+        ((max - 1, 1), (max, 1), false),
+        ((1, max), (max, 1), true),
+        ((0, max), (max, 1), false),
+    ];
+    for ((a, alen), (b, blen), want) in rows {
+        let (first, second) = (range(a, alen), range(b, blen));
+        assert_eq!(first.overlaps(second), want, "{first:?} {second:?}");
+        assert_eq!(second.overlaps(first), want, "{second:?} {first:?}");
+    }
+}
+
+#[test]
+fn a_range_ends_within_the_offsets() {
+    let max = u64::MAX;
+    let rows = [
+        (0, 0, true),
+        (max, 0, true),
+        (max, 1, true),
+        (max, 2, false),
+        (1, max, true),
+        (2, max, false),
+        (0, max, true),
+    ];
+    for (offset, len, want) in rows {
+        assert_eq!(Range::new(offset, len).is_some(), want, "{offset} {len}");
+    }
+}
+
+#[test]
+fn stacked_locks_go_one_by_one_the_exclusive_first() {
+    let mut table = LockTable::default();
+    table.lock(A, range(0, 10), Exclusive).expect("exclusive");
+    table.lock(A, range(0, 10), Shared).expect("stacks");
+    table.lock(A, range(0, 10), Shared).expect("stacks again");
+    assert!(table.forbids(Some(B), range(0, 1), Touch::Read));
+    assert_eq!(table.unlock(B, range(0, 10)), Err(NotLocked));
+    assert_eq!(table.unlock(A, range(0, 9)), Err(NotLocked));
+    table.unlock(A, range(0, 10)).expect("the exclusive");
+    assert!(!table.forbids(Some(B), range(0, 1), Touch::Read));
+    table.unlock(A, range(0, 10)).expect("a shared");
+    table.unlock(A, range(0, 10)).expect("the other shared");
+    assert_eq!(table.unlock(A, range(0, 10)), Err(NotLocked));
+    assert!(table.is_empty());
+}
+
+#[test]
+fn an_array_is_locked_whole_or_not_at_all() {
+    let mut table = LockTable::default();
+    table.lock(B, range(100, 10), Shared).expect("in the way");
+    let wanted = [(range(0, 10), Exclusive), (range(105, 1), Exclusive)];
+    assert_eq!(table.lock_all(A, &wanted), Err(LockRefusal::NotGranted));
+    assert_eq!(table.held_by(A), 0);
+    assert!(table.release(B));
+    assert!(!table.release(B));
+    assert_eq!(table.lock_all(A, &wanted), Ok(()));
+    assert_eq!(table.held_by(A), 2);
+    let against_itself = [(range(200, 10), Exclusive), (range(205, 1), Exclusive)];
+    assert_eq!(table.lock_all(A, &against_itself), Err(LockRefusal::NotGranted));
+    assert_eq!(table.held_by(A), 2);
+}
+
+#[test]
+fn an_open_holds_only_so_many() {
+    let mut table = LockTable::default();
+    for at in 0..LOCKS_PER_OPEN {
+        let at = u64::try_from(at).expect("small");
+        table.lock(A, range(at, 1), Exclusive).expect("below the limit");
+    }
+    let beyond = u64::try_from(LOCKS_PER_OPEN).expect("small");
+    assert_eq!(table.lock(A, range(beyond, 1), Shared), Err(LockRefusal::TooMany));
+    assert_eq!(table.lock(B, range(beyond, 1), Shared), Ok(()));
+}
+
+#[test]
+fn a_numbered_request_is_known_when_it_comes_again() {
+    let mut known = LockSequences::default();
+    assert!(!known.is_replay(1, 7));
+    known.done(1, 7);
+    assert!(known.is_replay(1, 7));
+    assert!(!known.is_replay(2, 7));
+    assert!(!known.is_replay(1, 8), "another number, which forgets the first");
+    assert!(!known.is_replay(1, 7));
+    known.done(0, 1);
+    known.done(65, 1);
+    assert!(!known.is_replay(0, 1));
+    assert!(!known.is_replay(65, 1));
+}
