@@ -183,6 +183,80 @@ actions! {
     InsertOrMergeEntity,
     /// Delete Entity
     DeleteEntity,
+    /// List Shares
+    ListShares,
+    /// Create Share
+    CreateShare,
+    /// Get Share Properties / Metadata
+    GetShare,
+    /// Set Share Properties
+    SetShareProperties,
+    /// Set Share Metadata
+    SetShareMetadata,
+    /// Get Share ACL
+    GetShareAcl,
+    /// Set Share ACL
+    SetShareAcl,
+    /// Get Share Stats
+    GetShareStats,
+    /// Snapshot Share
+    SnapshotShare,
+    /// Delete Share, or a snapshot of one
+    DeleteShare,
+    /// Restore Share
+    RestoreShare,
+    /// Lease Share, any action but break
+    LeaseShare,
+    /// Lease Share: break
+    BreakShareLease,
+    /// Create Permission
+    CreatePermission,
+    /// Get Permission
+    GetPermission,
+    /// Create Directory
+    CreateDirectory,
+    /// Get Directory Properties / Metadata
+    GetDirectory,
+    /// Set Directory Properties
+    SetDirectoryProperties,
+    /// Set Directory Metadata
+    SetDirectoryMetadata,
+    /// Delete Directory
+    DeleteDirectory,
+    /// List Directories and Files
+    ListDirectory,
+    /// Create File: new file `c` or `w`, overwrite `w`
+    CreateFile,
+    /// Get File; also reading the source of a copy
+    GetFile,
+    /// Get File Properties / Metadata
+    GetFileProperties,
+    /// Set File Properties
+    SetFileProperties,
+    /// Set File Metadata
+    SetFileMetadata,
+    /// Delete File
+    DeleteFile,
+    /// Put Range
+    PutRange,
+    /// Put Range from URL
+    PutRangeFromUrl,
+    /// List Ranges
+    ListRanges,
+    /// Copy File
+    CopyFile,
+    /// Abort Copy File
+    AbortCopyFile,
+    /// Rename File and Rename Directory; also what is renamed
+    Rename,
+    /// Lease File, any action but break
+    LeaseFile,
+    /// Lease File: break
+    BreakFileLease,
+    /// List Handles
+    ListHandles,
+    /// Force Close Handles
+    ForceCloseHandles,
 }
 
 /// What an operation touches.

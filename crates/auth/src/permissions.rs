@@ -92,6 +92,7 @@ const CREATE_STAGES_BLOCKS: ApiVersion = ApiVersion::new(2026, 6, 6);
 const TOKENS_REACH_ACLS: ApiVersion = ApiVersion::new(2025, 7, 5);
 
 /// The row for an action. `names_version`: the URL names one version of the blob.
+#[expect(clippy::too_many_lines, reason = "one table, a row per action")]
 pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> Rule {
     use Action as A;
     match action {
@@ -100,15 +101,27 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         A::GetUserDelegationKey => Rule { key: false, ..OWNER_ONLY.read() },
         A::GetAccountInfo => ANY_SAS.read().tokens(Tokens::Refused),
         A::Batch => ANY_SAS.read(),
-        A::ListContainers | A::ListQueues => account_only(SERVICE, "l").read(),
+        A::ListContainers | A::ListQueues | A::ListShares => account_only(SERVICE, "l").read(),
         A::FindBlobsByTags => account_only(OBJECT_OR_SERVICE, "f").read(),
-        A::CreateContainer | A::CreateQueue | A::CreateTable => account_only(CONTAINER, "cw"),
+        A::CreateContainer
+        | A::CreateQueue
+        | A::CreateTable
+        | A::CreateShare
+        | A::SnapshotShare => account_only(CONTAINER, "cw"),
         A::GetContainer => account_only(CONTAINER, "r").read().public(PublicAccess::Container),
-        A::SetContainerMetadata | A::LeaseContainer | A::RestoreContainer | A::SetQueueMetadata => {
-            account_only(CONTAINER, "w")
+        A::SetContainerMetadata
+        | A::LeaseContainer
+        | A::RestoreContainer
+        | A::SetQueueMetadata
+        | A::SetShareProperties
+        | A::SetShareMetadata
+        | A::RestoreShare
+        | A::LeaseShare
+        | A::CreatePermission => account_only(CONTAINER, "w"),
+        A::BreakContainerLease | A::BreakShareLease => account_only(CONTAINER, "wd"),
+        A::DeleteContainer | A::DeleteQueue | A::DeleteTable | A::DeleteShare => {
+            account_only(CONTAINER, "d")
         }
-        A::BreakContainerLease => account_only(CONTAINER, "wd"),
-        A::DeleteContainer | A::DeleteQueue | A::DeleteTable => account_only(CONTAINER, "d"),
         A::GetContainerAcl | A::GetQueueAcl => ACL.read(),
         A::SetContainerAcl | A::SetQueueAcl => ACL,
         A::GetTableAcl => OWNER_ONLY.read().tokens(Tokens::Hidden),
@@ -120,7 +133,12 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         | A::GetBlockList
         | A::GetPageRanges
         | A::QueryBlobContents => in_container(OBJECT, "r").read().public(PublicAccess::Blob),
-        A::GetUncommittedBlockList | A::PeekMessages => in_container(OBJECT, "r").read(),
+        A::GetUncommittedBlockList
+        | A::PeekMessages
+        | A::GetDirectory
+        | A::GetFile
+        | A::GetFileProperties
+        | A::ListRanges => in_container(OBJECT, "r").read(),
         A::PutBlob
         | A::PutAppendBlob
         | A::PutPageBlob
@@ -128,7 +146,10 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         | A::CopyBlob
         | A::CopyBlobFromUrl
         | A::IncrementalCopyBlob
-        | A::SnapshotBlob => in_container(OBJECT, "cw"),
+        | A::SnapshotBlob
+        | A::CreateDirectory
+        | A::CreateFile
+        | A::CopyFile => in_container(OBJECT, "cw"),
         A::PutBlock | A::PutBlockFromUrl | A::PutBlockList if version >= CREATE_STAGES_BLOCKS => {
             in_container(OBJECT, "cw")
         }
@@ -148,14 +169,24 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         | A::SetBlobExpiry
         | A::UndeleteBlob
         | A::LeaseBlob
-        | A::BreakBlobLease => in_container(OBJECT, "w"),
+        | A::BreakBlobLease
+        | A::SetDirectoryProperties
+        | A::SetDirectoryMetadata
+        | A::SetFileProperties
+        | A::SetFileMetadata
+        | A::PutRange
+        | A::PutRangeFromUrl
+        | A::AbortCopyFile
+        | A::Rename
+        | A::LeaseFile
+        | A::ForceCloseHandles => in_container(OBJECT, "w"),
         A::GetBlobTags => in_container(OBJECT, "t").read(),
         A::SetBlobTags => in_container(OBJECT, "t"),
         A::SetBlobImmutabilityPolicy | A::DeleteBlobImmutabilityPolicy | A::SetBlobLegalHold => {
             in_container(OBJECT, "i")
         }
         A::DeleteBlob if names_version => in_container(OBJECT, "x"),
-        A::DeleteBlob => in_container(OBJECT, "d"),
+        A::DeleteBlob | A::DeleteDirectory | A::DeleteFile => in_container(OBJECT, "d"),
         A::PermanentlyDeleteBlob => in_container(OBJECT, "y"),
         A::GetQueueMetadata => in_container(CONTAINER, "r").read(),
         A::PutMessage => in_container(OBJECT, "a"),
@@ -169,6 +200,13 @@ pub(crate) fn rule(action: Action, version: ApiVersion, names_version: bool) -> 
         A::UpdateEntity | A::MergeEntity => in_container(OBJECT, "u").keyed(),
         A::InsertOrReplaceEntity | A::InsertOrMergeEntity => all_in_container(OBJECT, "au").keyed(),
         A::DeleteEntity => in_container(OBJECT, "d").keyed(),
+        A::GetShare | A::GetShareStats | A::GetPermission => account_only(CONTAINER, "r").read(),
+        A::GetShareAcl => OWNER_ONLY.read(),
+        A::SetShareAcl => OWNER_ONLY,
+        A::ListDirectory => in_container(OBJECT_OR_CONTAINER, "l").read(),
+        A::BreakFileLease => in_container(OBJECT, "wd"),
+        // Documents name no letters for List Handles and Force Close Handles.
+        A::ListHandles => in_container(OBJECT, "l").read(),
     }
 }
 

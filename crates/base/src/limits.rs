@@ -161,3 +161,9 @@ pub const SHARE_SNAPSHOTS: usize = 200;
 pub const DESCRIPTOR_BYTES: usize = 64 * 1024 - 512;
 /// Bytes of a security descriptor in a header.
 pub const PERMISSION_HEADER_BYTES: usize = 8 * 1024;
+/// Gibibytes a share may use unless its owner says otherwise.
+pub const DEFAULT_SHARE_GIB: u64 = 5 * 1024;
+/// Gibibytes a share may be given at most.
+pub const SHARE_GIB: u64 = 100 * 1024;
+/// Bytes in the body of Create Permission: a descriptor as text, with what is around it.
+pub const PERMISSION_BODY_BYTES: u64 = 256 * KIB;

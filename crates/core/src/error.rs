@@ -1,6 +1,7 @@
 //! How an operation fails.
 
 use zaffre_domain::Refusal;
+use zaffre_domain::fs::FileRefusal;
 use zaffre_store::{StoreError, TransactError};
 
 /// Why an operation did not happen.
@@ -26,6 +27,12 @@ impl std::error::Error for Error {}
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+impl From<FileRefusal> for Error {
+    fn from(refusal: FileRefusal) -> Self {
+        Self::Refused(refusal.into())
     }
 }
 

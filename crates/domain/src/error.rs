@@ -171,6 +171,8 @@ pub enum Refusal {
     /// All names and values together are larger than 8 KiB.
     MetadataTooLarge,
 
+    /// What only the File service refuses.
+    File(crate::fs::FileRefusal),
     /// What only the Table service refuses.
     Table(crate::table::TableRefusal),
     // Tags
@@ -191,10 +193,20 @@ pub enum LeaseOn {
     Blob,
     /// A container.
     Container,
+    /// A share.
+    Share,
+    /// A file.
+    File,
 }
 
 impl From<crate::table::TableRefusal> for Refusal {
     fn from(refusal: crate::table::TableRefusal) -> Self {
         Self::Table(refusal)
+    }
+}
+
+impl From<crate::fs::FileRefusal> for Refusal {
+    fn from(refusal: crate::fs::FileRefusal) -> Self {
+        Self::File(refusal)
     }
 }

@@ -13,6 +13,8 @@ pub mod cors;
 pub mod delegation;
 pub mod error;
 pub mod fetch;
+pub mod file_codes;
+mod file_refusal;
 pub mod head;
 pub mod headers;
 pub mod limits;

@@ -5,7 +5,7 @@
 
 use crate::codes::{self, Code};
 use crate::error::ApiError;
-use crate::table_refusal;
+use crate::{file_codes, file_refusal, table_refusal};
 use zaffre_base::base64;
 use zaffre_domain::{LeaseOn, Refusal};
 
@@ -45,6 +45,7 @@ impl From<Refusal> for ApiError {
             Refusal::InvisibleForLife { seconds } => {
                 invalid_visibility(seconds, "messagettl must be greater than visibilitytimeout.")
             }
+            Refusal::File(refusal) => file_refusal::describe(error, refusal),
             Refusal::Table(refusal) => table_refusal::describe(error, &refusal),
             _ => error,
         }
@@ -55,15 +56,16 @@ fn invalid_visibility(seconds: u64, reason: &str) -> ApiError {
     ApiError::invalid_query_parameter("visibilitytimeout", &seconds.to_string(), reason)
 }
 
-/// The codes word leases on blobs; on containers only the noun differs.
+/// The codes word leases on blobs; on others only the noun differs.
 fn of_noun(error: ApiError, on: LeaseOn) -> ApiError {
-    match on {
-        LeaseOn::Blob => error,
-        LeaseOn::Container => {
-            let message = error.message.replace("the blob", "the container");
-            error.saying(message)
-        }
-    }
+    let noun = match on {
+        LeaseOn::Blob => return error,
+        LeaseOn::Container => "the container",
+        LeaseOn::Share => "the file share",
+        LeaseOn::File => "the file",
+    };
+    let message = error.message.replace("the blob", noun);
+    error.saying(message)
 }
 
 fn code(refusal: &Refusal) -> Code {
@@ -91,6 +93,18 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::LeaseIdMismatch(LeaseOn::Blob) => codes::LEASE_ID_MISMATCH_WITH_BLOB_OPERATION,
         Refusal::LeaseIdMismatch(LeaseOn::Container) => {
             codes::LEASE_ID_MISMATCH_WITH_CONTAINER_OPERATION
+        }
+        Refusal::LeaseIdMismatch(LeaseOn::Share) => {
+            file_codes::LEASE_ID_MISMATCH_WITH_SHARE_OPERATION
+        }
+        Refusal::LeaseIdMismatch(LeaseOn::File) => {
+            file_codes::LEASE_ID_MISMATCH_WITH_FILE_OPERATION
+        }
+        Refusal::LeaseNotPresent(LeaseOn::Share) => {
+            file_codes::LEASE_NOT_PRESENT_WITH_SHARE_OPERATION
+        }
+        Refusal::LeaseNotPresent(LeaseOn::File) => {
+            file_codes::LEASE_NOT_PRESENT_WITH_FILE_OPERATION
         }
         Refusal::LeaseNotPresent(LeaseOn::Blob) => codes::LEASE_NOT_PRESENT_WITH_BLOB_OPERATION,
         Refusal::LeaseNotPresent(LeaseOn::Container) => {
@@ -145,6 +159,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::InvalidMetadata => codes::INVALID_METADATA,
         Refusal::EmptyMetadataKey => codes::EMPTY_METADATA_KEY,
         Refusal::MetadataTooLarge => codes::METADATA_TOO_LARGE,
+        Refusal::File(refusal) => file_refusal::code(*refusal),
         Refusal::Table(refusal) => table_refusal::code(refusal),
         Refusal::TagsTooLarge => codes::TAGS_TOO_LARGE,
         Refusal::EmptyTagName => codes::EMPTY_TAG_NAME,

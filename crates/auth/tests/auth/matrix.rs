@@ -37,13 +37,19 @@ impl Row {
     fn request(&self, service: Service) -> Request {
         let name = format!("{:?}", self.action);
         let of_service = name.contains("Service")
-            || ["GetUserDelegationKey", "ListContainers", "FindBlobsByTags", "ListQueues"]
-                .contains(&name.as_str())
+            || [
+                "GetUserDelegationKey",
+                "ListContainers",
+                "FindBlobsByTags",
+                "ListQueues",
+                "ListShares",
+            ]
+            .contains(&name.as_str())
             || ["QueryTables", "CreateTable", "DeleteTable"].contains(&name.as_str());
         let of_container = self.level.contains('c') || self.level == "-";
         let target = match service {
             _ if of_service => "/",
-            Service::Blob if of_container => "/cont",
+            Service::Blob | Service::File if of_container => "/cont",
             Service::Blob | Service::File => "/cont/dir/x",
             Service::Queue | Service::Table => "/cont",
         };
@@ -154,7 +160,7 @@ fn account_sas_cell(row: &Row, service: Service, srt: &str, letters: &str) {
 fn service_sas_letters() {
     let mut cells = 0;
     for row in rows() {
-        for service in row.services().filter(|service| *service != Service::File) {
+        for service in row.services() {
             let request = row.request(service);
             if request.container.is_none() && service != Service::Table {
                 continue; // nothing in the URL to sign: see attacks::missing_and_garbled_fields
@@ -162,7 +168,9 @@ fn service_sas_letters() {
             let scopes: &[&str] = match service {
                 Service::Blob if request.object.is_some() => &["c", "b"],
                 Service::Blob => &["c"],
-                Service::Queue | Service::Table | Service::File => &[""],
+                Service::File if request.object.is_some() => &["s", "f"],
+                Service::File => &["s"],
+                Service::Queue | Service::Table => &[""],
             };
             for letters in LETTERS {
                 for sr in scopes {

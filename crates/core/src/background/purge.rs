@@ -40,7 +40,7 @@ pub(super) async fn purge(core: &Core, doomed: &Doomed) -> Result<Progress, Erro
     core.heads().forget(place);
     let emptied = match place.family {
         Family::Containers => empty_container(core, &Site::from(place.clone()), guard).await?,
-        Family::Queues | Family::Tables => empty_rows(core, place).await?,
+        Family::Queues | Family::Tables | Family::Shares => empty_rows(core, place).await?,
     };
     // Whoever found it before its deletion must still find the guard.
     let held = !core.store().pins.may_free(guard.set, &place.placement, place.hold_id());

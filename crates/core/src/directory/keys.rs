@@ -12,7 +12,8 @@
 //! a/account        s·P            properties of the service with the letter s
 //! p/account/name   i·0            guard: present = deleted
 //! ```
-//! `f` and `p` name the family: `b` and `c` containers, `q` and `q` queues, `t` and `t` tables.
+//! `f` and `p` name the family: `b` and `c` containers, `q` and `q` queues, `t` and `t` tables, `f` and
+//! `f` shares.
 
 use zaffre_auth::Service;
 use zaffre_base::key::{push_name, push_prefix, split_name, successor};
@@ -73,11 +74,12 @@ pub(crate) enum Family {
     Containers,
     Queues,
     Tables,
+    Shares,
 }
 
 impl Family {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Containers, Self::Queues, Self::Tables];
+    pub(crate) const ALL: [Self; 4] = [Self::Containers, Self::Queues, Self::Tables, Self::Shares];
 
     /// How its keys in the directory start, and how the names of its placements do.
     fn tags(self) -> (u8, u8) {
@@ -85,6 +87,7 @@ impl Family {
             Self::Containers => (b'b', b'c'),
             Self::Queues => (b'q', b'q'),
             Self::Tables => (b't', b't'),
+            Self::Shares => (b'f', b'f'),
         }
     }
 

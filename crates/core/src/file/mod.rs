@@ -2,6 +2,7 @@
 //!
 //! Must never know HTTP or SMB, and never decide a rule itself: rules live in `zaffre_domain`.
 
+mod guarded;
 pub mod op;
 pub mod reply;
 pub mod share;

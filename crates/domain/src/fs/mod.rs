@@ -12,6 +12,7 @@ pub mod properties;
 pub mod refusal;
 pub mod rest;
 pub mod security;
+pub mod share;
 pub mod share_mode;
 
 pub use attributes::Attributes;

@@ -104,11 +104,15 @@ fn fold_char(c: char) -> char {
 
 /// The way from a share's root to a file or directory; empty for the root itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct FilePath(Vec<EntryName>);
+pub struct FilePath {
+    names: Vec<EntryName>,
+    /// The names with slashes between them.
+    text: String,
+}
 
 impl FilePath {
     /// The root directory.
-    pub const ROOT: Self = Self(Vec::new());
+    pub const ROOT: Self = Self { names: Vec::new(), text: String::new() };
 
     /// Reads `a/b/c`; slashes at the ends do not count.
     pub fn parse(text: &str, dots: TrailingDots) -> Result<Self, FileRefusal> {
@@ -136,34 +140,34 @@ impl FilePath {
         if names.len() > FILE_PATH_DEPTH || units > FILE_PATH_UNITS + 1 {
             return Err(FileRefusal::InvalidPath);
         }
-        Ok(Self(names))
+        let text = names.iter().map(EntryName::as_str).collect::<Vec<_>>().join("/");
+        Ok(Self { names, text })
+    }
+
+    /// Its names with slashes between them; empty for the root.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// Its names, from the root on.
     pub fn names(&self) -> &[EntryName] {
-        &self.0
+        &self.names
     }
 
     /// Whether it is the root.
     pub fn is_root(&self) -> bool {
-        self.0.is_empty()
+        self.names.is_empty()
     }
 
     /// The names of the directories above and its own name; `None` for the root.
     pub fn split_last(&self) -> Option<(&[EntryName], &EntryName)> {
-        self.0.split_last().map(|(last, above)| (above, last))
+        self.names.split_last().map(|(last, above)| (above, last))
     }
 }
 
 impl fmt::Display for FilePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("/")?;
-            }
-            f.write_str(name.as_str())?;
-        }
-        Ok(())
+        f.write_str(&self.text)
     }
 }
 

@@ -38,6 +38,8 @@ pub enum FileRefusal {
     ResourceTypeMismatch,
     /// The directory has entries.
     DirectoryNotEmpty,
+    /// The credential may create but not overwrite.
+    OverwriteNotPermitted,
     /// It cannot be deleted: it is the root, or somebody has it open.
     CannotDelete,
     /// A directory cannot be moved into itself.

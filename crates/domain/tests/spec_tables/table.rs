@@ -97,7 +97,8 @@ impl Answer {
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         let noun = |on: &LeaseOn| match on {
             LeaseOn::Blob => "Blob",
-            LeaseOn::Container => "Container",
+            LeaseOn::Container | LeaseOn::Share => "Container",
+            LeaseOn::File => "File",
         };
         let debug = format!("{refusal:?}");
         let plain = debug.split(['(', ' ']).next().unwrap_or_default().to_owned();
