@@ -43,7 +43,8 @@ class Suite:
 SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
     Suite("js", "node", ("blob-*.test.mjs",), 57),
-    Suite("pages", "venv", ("suites/pages",), 91),
+    Suite("pages", "venv", ("suites/pages",), 90),
+    Suite("protection", "venv", ("suites/protection",), 36),
     Suite("service", "venv", ("suites/service",), 170),
     Suite("history", "venv", ("suites/history",), 18),
     Suite("js-history", "node", ("history.test.mjs",), 5),
@@ -54,7 +55,7 @@ SUITES = (
     Suite("rclone", "rclone", ("suites/rclone",), 7),
     Suite("tables", "venv", ("suites/tables",), 1800),
     Suite("article", "venv", ("suites/article",), 70),
-    Suite("access", "venv", ("suites/access",), 1843),
+    Suite("access", "venv", ("suites/access",), 2200),
     Suite("tokens", "venv+node", ("suites/tokens",), 37),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),

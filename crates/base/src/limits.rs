@@ -95,6 +95,10 @@ pub const FILTER_DEPTH: usize = 64;
 pub const QUERY_RANGES: usize = 128;
 /// Days a retention policy may keep something.
 pub const RETENTION_DAYS: core::ops::RangeInclusive<u16> = 1..=365;
+/// Seconds that an archived blob may be chosen to take until it is back: what the service promises.
+pub const REHYDRATION_SECONDS: u64 = 15 * 60 * 60;
+/// Bytes in the name of an encryption scope.
+pub const ENCRYPTION_SCOPE_BYTES: core::ops::RangeInclusive<usize> = 3..=63;
 /// CORS rules of one service.
 pub const CORS_RULES: usize = 5;
 /// Bytes of all texts of a service's CORS rules, tags left out.

@@ -109,7 +109,7 @@ impl Sender<'_> {
         for piece in pieces {
             // What cannot be routed is answered in its own part.
             let Some((kind, target, account)) = self.routed(piece) else { continue };
-            if !matches!(kind, Kind::DeleteBlob | Kind::SET_BLOB_TIER) {
+            if !matches!(kind, Kind::DeleteBlob | Kind::SetBlobTier) {
                 return Err(refused("A batch can delete blobs or set their tiers."));
             }
             if *first.get_or_insert(kind) != kind {

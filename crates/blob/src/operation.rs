@@ -107,6 +107,8 @@ pub enum Kind {
     GetBlobTags,
     /// Set Blob Tags
     SetBlobTags,
+    /// Set Blob Tier
+    SetBlobTier,
     /// Find Blobs by Tags, in the whole account
     FindBlobsByTags,
     /// Find Blobs by Tags, in one container
@@ -122,7 +124,6 @@ pub enum Unserved {
     CopyBlob,
     CopyBlobFromUrl,
     AbortCopyBlob,
-    SetBlobTier,
     SetBlobImmutabilityPolicy,
     DeleteBlobImmutabilityPolicy,
     SetBlobLegalHold,
@@ -131,9 +132,6 @@ pub enum Unserved {
 }
 
 impl Kind {
-    /// Set Blob Tier, which a batch may hold.
-    pub const SET_BLOB_TIER: Self = Self::Unserved(Unserved::SetBlobTier);
-
     /// The operation's name in logs and in the answer to an operation that is not served.
     pub fn name(self) -> &'static str {
         match self {
@@ -181,6 +179,7 @@ impl Kind {
             Self::QueryBlobContents => "QueryBlobContents",
             Self::GetBlobTags => "GetBlobTags",
             Self::SetBlobTags => "SetBlobTags",
+            Self::SetBlobTier => "SetBlobTier",
             Self::FindBlobsByTags => "FindBlobsByTags",
             Self::FindBlobsByTagsInContainer => "FindBlobsByTagsInContainer",
             Self::Unserved(unserved) => unserved.name(),
@@ -235,6 +234,7 @@ impl Kind {
             Self::QueryBlobContents => Action::QueryBlobContents,
             Self::GetBlobTags => Action::GetBlobTags,
             Self::SetBlobTags => Action::SetBlobTags,
+            Self::SetBlobTier => Action::SetBlobTier,
             Self::FindBlobsByTags => Action::FindBlobsByTags,
             Self::FindBlobsByTagsInContainer => Action::FindBlobsByTagsInContainer,
         })
@@ -297,7 +297,8 @@ impl Kind {
             | Self::PutBlobFromUrl
             | Self::PutBlockList
             | Self::SetBlobExpiry
-            | Self::SetBlobTags => true,
+            | Self::SetBlobTags
+            | Self::SetBlobTier => true,
             Self::Unserved(unserved) => unserved.is_write(),
         }
     }
@@ -310,7 +311,6 @@ impl Unserved {
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
             Self::AbortCopyBlob => "AbortCopyBlob",
-            Self::SetBlobTier => "SetBlobTier",
             Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
             Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
             Self::SetBlobLegalHold => "SetBlobLegalHold",
@@ -324,7 +324,6 @@ impl Unserved {
             Self::CopyBlob
             | Self::CopyBlobFromUrl
             | Self::AbortCopyBlob
-            | Self::SetBlobTier
             | Self::SetBlobImmutabilityPolicy
             | Self::DeleteBlobImmutabilityPolicy
             | Self::SetBlobLegalHold
@@ -421,6 +420,8 @@ pub enum BlobOperation {
     GetBlobTags(op::GetBlobTags),
     /// Set Blob Tags; its tags come with the body.
     SetBlobTags(TagsUpload),
+    /// Set Blob Tier
+    SetBlobTier(op::SetBlobTier),
     /// Find Blobs by Tags
     FindBlobsByTags(Search),
     /// Recognised and refused by name.

@@ -63,7 +63,7 @@ const TABLE: &[Line] = &[
     (Blob, "", "undelete", Method::PUT, Kind::UndeleteBlob),
     (Blob, "", "snapshot", Method::PUT, Kind::SnapshotBlob),
     (Blob, "", "copy", Method::PUT, Kind::Unserved(U::AbortCopyBlob)),
-    (Blob, "", "tier", Method::PUT, Kind::Unserved(U::SetBlobTier)),
+    (Blob, "", "tier", Method::PUT, Kind::SetBlobTier),
     (Blob, "", "tags", Method::GET, Kind::GetBlobTags),
     (Blob, "", "tags", Method::PUT, Kind::SetBlobTags),
     (Blob, "", "immutabilitypolicies", Method::PUT, Kind::Unserved(U::SetBlobImmutabilityPolicy)),

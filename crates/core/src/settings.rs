@@ -8,10 +8,15 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 use zaffre_auth::Service;
 use zaffre_base::AccountName;
+use zaffre_base::limits::ENCRYPTION_SCOPE_BYTES;
 use zaffre_domain::service::{DeleteRetention, Retention};
 
+/// How long an archived blob takes to come back unless something else is chosen: long enough that
+/// clients meet the state in between, which on Azure lasts for hours.
+pub const DEFAULT_REHYDRATION: Duration = Duration::from_secs(60);
+
 /// The choices for one account. In Azure most of these belong to the management plane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of one account")]
 pub struct AccountSettings {
     /// Writes and deletions keep the state before as a version.
@@ -22,8 +27,14 @@ pub struct AccountSettings {
     pub container_retention_days: Option<u32>,
     /// What is kept after its deletion may be deleted for good before its time.
     pub permanent_delete: bool,
+    /// How long an archived blob usually takes to come back.
+    pub rehydration: Duration,
     /// The last access to a blob is remembered.
     pub last_access_tracking: bool,
+    /// Blobs can have immutability policies and legal holds; versions are kept then in any case.
+    pub version_immutability: bool,
+    /// Names of encryption scopes, beside the account's own.
+    pub encryption_scopes: Vec<String>,
     /// Containers may be opened to the public.
     pub public_access: bool,
     /// What Get Account Information calls its redundancy.
@@ -90,6 +101,13 @@ spelled! {
     }
 }
 
+impl Sku {
+    /// Whether it is one of those that have premium page blobs.
+    pub fn is_premium(self) -> bool {
+        matches!(self, Self::PremiumLrs | Self::PremiumZrs)
+    }
+}
+
 impl Default for AccountSettings {
     /// What an account has that was made without asking for anything, except that containers may be
     /// public.
@@ -99,7 +117,10 @@ impl Default for AccountSettings {
             blob_retention_days: None,
             container_retention_days: None,
             permanent_delete: false,
+            rehydration: DEFAULT_REHYDRATION,
             last_access_tracking: false,
+            version_immutability: false,
+            encryption_scopes: Vec::new(),
             public_access: true,
             // Reads of the secondary endpoint work, which the service calls so.
             sku: Sku::StandardRagrs,
@@ -128,12 +149,19 @@ impl AccountSettings {
     }
 
     pub(crate) fn keeping(&self) -> Keeping {
-        Keeping { versions: self.versioning, deleted: self.blob_retention_days.map(days) }
+        let versions = self.versioning || self.version_immutability;
+        Keeping { versions, deleted: self.blob_retention_days.map(days) }
     }
 
     pub(crate) fn container_retention(&self) -> Option<Duration> {
         self.container_retention_days.map(days)
     }
+}
+
+/// Whether an encryption scope can have this name.
+pub fn is_encryption_scope(name: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    ENCRYPTION_SCOPE_BYTES.contains(&name.len()) && name.bytes().all(legal)
 }
 
 fn days(days: u32) -> Duration {
@@ -155,7 +183,7 @@ impl Core {
     /// The settings of an account.
     pub fn settings(&self, account: &AccountName) -> AccountSettings {
         let table = self.all_settings().0.read().unwrap_or_else(PoisonError::into_inner);
-        let mut settings = table.own.get(account).copied().unwrap_or(table.usual);
+        let mut settings = table.own.get(account).unwrap_or(&table.usual).clone();
         drop(table);
         // What the account's owner has set over the protocol wins over the operator's default.
         let properties = self.properties().get(account, Service::Blob);

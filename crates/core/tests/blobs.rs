@@ -10,6 +10,7 @@ use zaffre_base::checksum::{Crc64, Md5};
 use zaffre_base::{ApiVersion, Guid};
 use zaffre_core::blob::op::{Context, ExpectedChecksum, GetBlob, PutBlob, RangeChecksum};
 use zaffre_core::blob::{get_blob, put_blob};
+use zaffre_domain::blob::tier::AccessTier;
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
 use zaffre_domain::{LeaseOn, Refusal};
@@ -122,7 +123,7 @@ async fn properties_and_metadata_are_replaced_as_a_whole() {
         let op = PutBlob {
             properties: properties.clone(),
             metadata: metadata.clone(),
-            tier: Some("Cool".to_owned()),
+            tier: Some(AccessTier::Cool),
             ..put("photos/a")
         };
         let first = must(world.put_with(op, "text").await);
@@ -131,7 +132,7 @@ async fn properties_and_metadata_are_replaced_as_a_whole() {
         assert_eq!(seen.metadata, metadata);
         assert_eq!(seen.properties.content_type, properties.content_type);
         assert_eq!(seen.properties.content_md5, Some(md5(b"text")));
-        assert_eq!(seen.tier.map(|tier| tier.0).as_deref(), Some("Cool"));
+        assert_eq!(seen.tier.set.map(|set| set.0), Some(AccessTier::Cool));
         let second = must(world.set_metadata("photos/a", "b", "2", if_match(first)).await);
         assert!(second.stamp > first.stamp);
         let stale = world.set_metadata("photos/a", "c", "3", if_match(first)).await;
@@ -142,7 +143,8 @@ async fn properties_and_metadata_are_replaced_as_a_whole() {
         must(world.put("photos/a", "again").await);
         let again = must(world.properties("photos/a").await);
         assert_eq!(again.created, first.last_modified(), "overwriting keeps the creation time");
-        assert!(again.metadata.is_empty() && again.tier.is_none());
+        assert!(again.metadata.is_empty());
+        assert_eq!(again.tier, seen.tier, "overwriting keeps the tier");
     }
 }
 

@@ -306,7 +306,7 @@ async fn only_what_is_deleted_can_be_deleted_for_good() {
     for world in worlds() {
         must(world.create("photos").await);
         let mut settings = keeping(5);
-        world.settle_on(settings);
+        world.settle_on(settings.clone());
         must(world.put("photos/a", "one").await);
         let taken = must(world.snapshot("photos/a").await);
         let at = snapshot_of("photos/a", taken);

@@ -32,6 +32,16 @@ pub enum Refusal {
     BlobNotDeleted,
     /// The blob's bytes are offline.
     BlobArchived,
+    /// The blob is on its way back from the archive, to another tier or sooner than asked.
+    BlobBeingRehydrated,
+    /// Not for snapshots and former versions.
+    BlobOperationNotSupported,
+    /// No blob of this kind can have the tier.
+    AccessTierNotSupportedForBlobType,
+    /// The blob is larger than the premium tier allows.
+    BlobTierInadequateForContentLength,
+    /// A premium tier can only be raised.
+    CannotChangeToLowerTier,
     /// The credential may create but not overwrite.
     UnauthorizedBlobOverwrite,
 

@@ -55,6 +55,8 @@ codes! {
         "Blob operation is not supported."
     BLOB_OVERWRITTEN = CONFLICT "BlobOverwritten":
         "The blob has been recreated since the previous snapshot was taken."
+    BLOB_TIER_INADEQUATE_FOR_CONTENT_LENGTH = CONFLICT "BlobTierInadequateForContentLength":
+        "Specified blob tier size limit cannot be less than content length."
     BLOCK_COUNT_EXCEEDS_LIMIT = CONFLICT "BlockCountExceedsLimit":
         "The uncommitted block count cannot exceed the maximum limit of 100,000 blocks."
     BLOCK_LIST_TOO_LONG = BAD_REQUEST "BlockListTooLong":

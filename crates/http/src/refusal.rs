@@ -80,8 +80,18 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::SnapshotsPresent => codes::SNAPSHOTS_PRESENT,
         Refusal::OperationNotAllowedOnRootBlob => codes::OPERATION_NOT_ALLOWED_ON_ROOT_BLOB,
         Refusal::PermanentDeleteIsOff => codes::PERMANENT_DELETE_IS_OFF,
-        Refusal::BlobNotDeleted => codes::BLOB_OPERATION_NOT_SUPPORTED,
+        Refusal::BlobNotDeleted | Refusal::BlobOperationNotSupported => {
+            codes::BLOB_OPERATION_NOT_SUPPORTED
+        }
         Refusal::BlobArchived => codes::BLOB_ARCHIVED,
+        Refusal::BlobBeingRehydrated => codes::BLOB_BEING_REHYDRATED,
+        Refusal::AccessTierNotSupportedForBlobType => {
+            codes::ACCESS_TIER_NOT_SUPPORTED_FOR_BLOB_TYPE
+        }
+        Refusal::BlobTierInadequateForContentLength => {
+            codes::BLOB_TIER_INADEQUATE_FOR_CONTENT_LENGTH
+        }
+        Refusal::CannotChangeToLowerTier => codes::CANNOT_CHANGE_TO_LOWER_TIER,
         Refusal::UnauthorizedBlobOverwrite => codes::UNAUTHORIZED_BLOB_OVERWRITE,
         Refusal::ConditionNotMet | Refusal::NotModified => codes::CONDITION_NOT_MET,
         Refusal::UnsatisfiableCondition => codes::UNSATISFIABLE_CONDITION,

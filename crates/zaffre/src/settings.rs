@@ -2,16 +2,22 @@
 //!
 //! Must never be lenient: a setting that is misspelt, or that names nobody, is an error with advice.
 
+use std::time::Duration;
 use zaffre_auth::Account;
 use zaffre_base::AccountName;
-use zaffre_base::limits::RETENTION_DAYS;
-use zaffre_core::settings::{AccountKind, AccountSettings, Sku};
+use zaffre_base::limits::{REHYDRATION_SECONDS, RETENTION_DAYS};
+use zaffre_core::settings::{AccountKind, AccountSettings, Sku, is_encryption_scope};
 
 /// One choice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Setting {
     Versioning(bool),
     BlobRetention(Option<u32>),
+    ContainerRetention(Option<u32>),
+    Rehydration(Duration),
+    LastAccess(bool),
+    VersionImmutability(bool),
+    EncryptionScopes(Vec<String>),
     PermanentDelete(bool),
     PublicAccess(bool),
     KeyAccess(bool),
@@ -37,6 +43,13 @@ type Read = fn(&str) -> Option<Setting>;
 const TABLE: &[(&str, &str, Read)] = &[
     ("versioning", "true or false", |v| flag(v).map(Setting::Versioning)),
     ("blob-retention-days", "0 (off) to 365", |v| days(v).map(Setting::BlobRetention)),
+    ("container-retention-days", "0 (off) to 365", |v| days(v).map(Setting::ContainerRetention)),
+    ("rehydration-seconds", "0 to 54000 (15 hours)", |v| seconds(v).map(Setting::Rehydration)),
+    ("last-access", "true or false", |v| flag(v).map(Setting::LastAccess)),
+    ("version-immutability", "true or false", |v| flag(v).map(Setting::VersionImmutability)),
+    ("encryption-scopes", "names of 3 to 63 letters, digits and hyphens, with commas between", |v| {
+        scopes(v).map(Setting::EncryptionScopes)
+    }),
     ("permanent-delete", "true or false", |v| flag(v).map(Setting::PermanentDelete)),
     ("public-access", "true or false", |v| flag(v).map(Setting::PublicAccess)),
     ("key-access", "true or false", |v| flag(v).map(Setting::KeyAccess)),
@@ -57,6 +70,17 @@ fn days(text: &str) -> Option<Option<u32>> {
         days if RETENTION_DAYS.contains(&days) => Some(Some(u32::from(days))),
         _ => None,
     }
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= REHYDRATION_SECONDS)?;
+    Some(Duration::from_secs(seconds))
+}
+
+fn scopes(text: &str) -> Option<Vec<String>> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    names.iter().all(|name| is_encryption_scope(name)).then_some(names)
 }
 
 impl Line {
@@ -102,10 +126,10 @@ impl Line {
 pub(crate) struct Choices(pub(crate) Vec<Line>);
 
 impl Choices {
-    fn of<'a>(&'a self, account: &'a AccountName) -> impl Iterator<Item = Setting> + 'a {
+    fn of<'a>(&'a self, account: &'a AccountName) -> impl Iterator<Item = &'a Setting> + 'a {
         let all = self.0.iter().filter(|line| line.account.is_none());
         let own = self.0.iter().filter(move |line| line.account.as_ref() == Some(account));
-        all.chain(own).map(|line| line.setting)
+        all.chain(own).map(|line| &line.setting)
     }
 
     /// The settings of an account.
@@ -113,12 +137,17 @@ impl Choices {
         let mut settings = AccountSettings::default();
         for setting in self.of(account) {
             match setting {
-                Setting::Versioning(on) => settings.versioning = on,
-                Setting::BlobRetention(days) => settings.blob_retention_days = days,
-                Setting::PermanentDelete(on) => settings.permanent_delete = on,
-                Setting::PublicAccess(on) => settings.public_access = on,
-                Setting::Sku(sku) => settings.sku = sku,
-                Setting::Kind(kind) => settings.kind = kind,
+                Setting::Versioning(on) => settings.versioning = *on,
+                Setting::BlobRetention(days) => settings.blob_retention_days = *days,
+                Setting::ContainerRetention(days) => settings.container_retention_days = *days,
+                Setting::Rehydration(time) => settings.rehydration = *time,
+                Setting::LastAccess(on) => settings.last_access_tracking = *on,
+                Setting::VersionImmutability(on) => settings.version_immutability = *on,
+                Setting::EncryptionScopes(names) => settings.encryption_scopes.clone_from(names),
+                Setting::PermanentDelete(on) => settings.permanent_delete = *on,
+                Setting::PublicAccess(on) => settings.public_access = *on,
+                Setting::Sku(sku) => settings.sku = *sku,
+                Setting::Kind(kind) => settings.kind = *kind,
                 Setting::KeyAccess(_) => {}
             }
         }
@@ -130,7 +159,7 @@ impl Choices {
         let name = account.name().clone();
         let settings = self.settings(&name);
         let keys = self.of(&name).fold(true, |allowed, setting| match setting {
-            Setting::KeyAccess(on) => on,
+            Setting::KeyAccess(on) => *on,
             _ => allowed,
         });
         if !settings.public_access {
@@ -152,6 +181,13 @@ mod tests {
             ("acct.blob-retention-days=7", Ok(())),
             ("blob-retention-days=0", Ok(())),
             ("sku=Standard_LRS", Ok(())),
+            ("rehydration-seconds=0", Ok(())),
+            ("rehydration-seconds=54001", Err("`rehydration-seconds` must be 0 to 54000")),
+            ("encryption-scopes=red, blue-2", Ok(())),
+            ("encryption-scopes=x!", Err("`encryption-scopes` must be names")),
+            ("container-retention-days=7", Ok(())),
+            ("last-access=true", Ok(())),
+            ("version-immutability=true", Ok(())),
             ("kind=BlobStorage", Ok(())),
             ("versioning", Err("a setting is written")),
             ("versionning=true", Err("there is no setting `versionning`; there are versioning,")),

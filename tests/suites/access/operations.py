@@ -16,6 +16,12 @@ PUT_APPEND = (("x-ms-blob-type", "AppendBlob"),)
 TAGS = "<Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>"
 WHERE = "comp=blobs&where=k%3D%27v%27"
 PROPERTIES = "restype=service&comp=properties"
+# Blobs that are made for the operations on them, and how.
+KINDS = {
+    "append": {"x-ms-blob-type": "AppendBlob"},
+    "page": {"x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "1024"},
+}
+PAGE = (("x-ms-range", "bytes=0-511"),)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Operation:
 
     def path(self, box: str) -> str:
         places = {"root": "/", "box": f"/{box}", "box-new": f"/{box}-new"}
+        places |= {kind: f"/{box}/{kind}" for kind in KINDS}
         return places.get(self.where) or f"/{box}/{'b' if self.where == 'blob' else 'new'}"
 
     @property
@@ -76,6 +83,16 @@ OPERATIONS = [
     Operation("SnapshotBlob", "PUT", "blob", "comp=snapshot", "o", "cw", "cw"),
     Operation("UndeleteBlob", "PUT", "blob", "comp=undelete", "o", "w", "w"),
     Operation("PutAppendBlobNew", "PUT", "new", "", "o", "cw", "cw", PUT_APPEND),
+    Operation("AppendBlock", "PUT", "append", "comp=appendblock", "o", "aw", "aw", (), "x"),
+    Operation("SealBlob", "PUT", "append", "comp=seal", "o", "w", "w"),
+    Operation("PutPageBlobNew", "PUT", "new", "", "o", "cw", "cw", tuple(KINDS["page"].items())),
+    Operation("PutPage", "PUT", "page", "comp=page", "o", "w", "w",
+              (("x-ms-page-write", "update"), *PAGE), "x" * 512),
+    Operation("ClearPages", "PUT", "page", "comp=page", "o", "w", "w",
+              (("x-ms-page-write", "clear"), *PAGE)),
+    Operation("GetPageRanges", "GET", "page", "comp=pagelist", "o", "r", "r"),
+    Operation("SetBlobTier", "PUT", "blob", "comp=tier", "o", "w", "w",
+              (("x-ms-access-tier", "Cool"),)),
     Operation("GetBlobTags", "GET", "blob", "comp=tags", "o", "t", "t"),
     Operation("SetBlobTags", "PUT", "blob", "comp=tags", "o", "t", "t", (), TAGS),
     Operation("FindBlobsByTags", "GET", "root", WHERE, "os", "f", ""),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from operations import CONTAINER, LETTERS, OPERATIONS, Operation
+from operations import CONTAINER, KINDS, LETTERS, OPERATIONS, Operation
 
 from harness import Client, account_sas, service_sas
 from harness.signing import http_date, iso_time
@@ -32,6 +32,8 @@ def box(client) -> str:
 def prepared(client: Client, operation: Operation, box: str) -> None:
     if operation.name == "BreakLease":
         client.lease(f"/{box}/b", "acquire", duration=-1).expect(201)
+    if operation.where in KINDS:
+        client.send("PUT", operation.path(box), "", KINDS[operation.where]).expect(201)
 
 
 def attempt(client: Client, operation: Operation, box: str, token: str = "", **kw):

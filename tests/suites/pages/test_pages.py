@@ -67,12 +67,6 @@ def test_create_and_properties(box):
     assert listed.page_blob_sequence_number == 7
 
 
-def test_premium_tier_is_stored_and_shown(box):
-    blob = box.get_blob_client("p")
-    blob.create_page_blob(512, premium_page_blob_tier="P10")
-    assert blob.get_blob_properties().blob_tier == "P10"
-
-
 def test_upload_pages(disk):
     image = bytearray(4 * MIB)
     for offset, size in [(0, 512), (MIB - 512, KIB), (2 * MIB, 4 * KIB), (3 * MIB, 512 * KIB)]:

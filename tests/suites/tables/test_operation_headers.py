@@ -30,6 +30,7 @@ OPERATIONS = {
     "QueryBlobContents": lambda c, p, h: c.send("POST", p, "comp=query", h, QUERY),
     "GetBlobTags": lambda c, p, h: c.get(p, h, "comp=tags"),
     "SetBlobTags": lambda c, p, h: c.send("PUT", p, "comp=tags", h, TAGS),
+    "SetBlobTier": lambda c, p, h: c.send("PUT", p, "comp=tier", {"x-ms-access-tier": "Cool", **h}),
     "PutBlock": lambda c, p, h: c.put_block(p, "MDAwMQ==", b"x", h),
     "SetContainerMetadata": lambda c, p, h: c.send("PUT", p, "restype=container&comp=metadata", h),
     "GetContainerProperties": lambda c, p, h: c.get(p, h, "restype=container"),

@@ -10,6 +10,7 @@ mod pages;
 mod query;
 mod service;
 mod tags;
+mod tier;
 
 use crate::authorize::Caller;
 use crate::failure;
@@ -87,6 +88,7 @@ impl Dispatch<'_> {
             B::QueryBlobContents(op) => self.query_blob(op, body).await,
             B::GetBlobTags(op) => self.get_blob_tags(op).await,
             B::SetBlobTags(upload) => self.set_blob_tags(upload, body).await,
+            B::SetBlobTier(op) => self.set_blob_tier(op).await,
             B::FindBlobsByTags(search) => self.find_blobs_by_tags(search).await,
             B::GetBlockList(op) => self.get_block_list(op).await,
         }

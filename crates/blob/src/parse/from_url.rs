@@ -5,8 +5,9 @@
 use super::append::append_conditions;
 use super::blob::writable;
 use super::conditions::conditions;
-use super::properties::{stored, tier};
+use super::properties::stored;
 use super::put::block_id;
+use super::tier::tier;
 use super::{checksum, tags};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;

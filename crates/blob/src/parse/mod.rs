@@ -16,6 +16,7 @@ mod properties;
 pub mod put;
 mod service;
 pub mod tags;
+mod tier;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -108,6 +109,7 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::SetBlobTags => {
             B::SetBlobTags(tags::set(fields, blob()?, checksum::expected(fields)?)?)
         }
+        Kind::SetBlobTier => B::SetBlobTier(tier::set(fields, blob()?)?),
         Kind::FindBlobsByTags => B::FindBlobsByTags(tags::find(fields, at.account, None)?),
         Kind::FindBlobsByTagsInContainer => {
             let container = container()?.container;

@@ -1,17 +1,14 @@
-//! Content headers and tiers: what an upload stores beside its bytes.
+//! Content headers: what an upload stores beside its bytes.
 //!
 //! Must never interpret a content header: it comes back as it was sent.
 
 use super::checksum;
 use crate::fields::Fields;
-use zaffre_base::ApiVersion;
 use zaffre_domain::blob::HttpProperties;
-use zaffre_http::{ApiError, codes};
+use zaffre_http::ApiError;
 
 /// What is stored when a writer does not say what the content is.
 const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
-const TIER: &str = "x-ms-access-tier";
-const COLD_SINCE: ApiVersion = ApiVersion::new(2021, 12, 2);
 
 /// The `x-ms-blob-*` content headers alone, as Put Block List and Set Blob Properties take them.
 pub(super) fn stored(fields: &Fields<'_>) -> Result<HttpProperties, ApiError> {
@@ -51,34 +48,6 @@ pub(super) fn uploaded(fields: &Fields<'_>) -> Result<HttpProperties, ApiError> 
 fn with_default_type(mut properties: HttpProperties) -> HttpProperties {
     properties.content_type.get_or_insert_with(|| DEFAULT_CONTENT_TYPE.to_owned());
     properties
-}
-
-/// `x-ms-access-tier`, in the spelling answers use.
-pub(super) fn tier(fields: &Fields<'_>) -> Result<Option<String>, ApiError> {
-    let Some(text) = fields.header(TIER)? else { return Ok(None) };
-    let known = ["Hot", "Cool", "Cold", "Archive"];
-    let found = known.into_iter().find(|tier| tier.eq_ignore_ascii_case(text));
-    match found {
-        Some("Cold") if fields.version() < COLD_SINCE => {
-            Err(ApiError::invalid_header_value(TIER, text))
-        }
-        Some(tier) => Ok(Some(tier.to_owned())),
-        None => Err(ApiError::invalid_header_value(TIER, text)),
-    }
-}
-
-/// `x-ms-access-tier` of a page blob: a size of premium storage.
-pub(super) fn page_tier(fields: &Fields<'_>) -> Result<Option<String>, ApiError> {
-    const KNOWN: [&str; 11] =
-        ["P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"];
-    let Some(text) = fields.header(TIER)? else { return Ok(None) };
-    match KNOWN.into_iter().find(|tier| tier.eq_ignore_ascii_case(text)) {
-        Some(tier) => Ok(Some(tier.to_owned())),
-        None => match tier(fields)? {
-            Some(_) => Err(codes::ACCESS_TIER_NOT_SUPPORTED_FOR_BLOB_TYPE.into()),
-            None => Ok(None),
-        },
-    }
 }
 
 /// Headers of a write that ask for encryption or immutability: not done here yet.
@@ -141,22 +110,5 @@ mod tests {
         let bare = uploaded(&Ask::put("/c/b").fields()).expect("legal");
         assert_eq!(bare.content_type.as_deref(), Some("application/octet-stream"));
         assert_eq!(stored(&Ask::put("/c/b").fields()).expect("legal"), HttpProperties::default());
-    }
-
-    #[test]
-    fn tiers() {
-        for (text, version, want) in [
-            ("Hot", "2024-08-04", Ok(Some("Hot"))),
-            ("cool", "2024-08-04", Ok(Some("Cool"))),
-            ("Cold", "2024-08-04", Ok(Some("Cold"))),
-            ("Cold", "2021-10-04", Err("InvalidHeaderValue")),
-            ("Archive", "2018-11-09", Ok(Some("Archive"))),
-            ("P10", "2024-08-04", Err("InvalidHeaderValue")),
-            ("", "2024-08-04", Ok(None)),
-        ] {
-            let ask = Ask::put("/c/b").with(&[(TIER, text)]).version(version);
-            let got = tier(&ask.fields()).map_err(|e| e.code);
-            assert_eq!(got, want.map(|t| t.map(str::to_owned)), "{text} {version}");
-        }
     }
 }

@@ -4,7 +4,8 @@
 
 use super::blob::writable;
 use super::conditions::conditions;
-use super::properties::{committed, tier, uploaded};
+use super::properties::{committed, uploaded};
+use super::tier::tier;
 use super::{checksum, tags};
 use crate::fields::Fields;
 use zaffre_base::base64;

@@ -1,6 +1,6 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
-use super::{STRUCTURED_BODY, blob_type, history, lease, metadata, since, written};
+use super::{STRUCTURED_BODY, blob_type, history, lease, metadata, since, tier, written};
 use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
@@ -34,7 +34,7 @@ pub fn content(
         }
     }
     if version >= since::TIERS_ON_GET {
-        out = tier(out, view);
+        out = tier::headers(out, view, version);
     }
     let (mut length, mut bytes) = (reply.length, stream::reply(reply.body));
     if structured {
@@ -66,7 +66,7 @@ pub fn properties(
     let reply = headers(Reply::new(StatusCode::OK, version), view, overrides, version)?
         .with("content-length", view.length)
         .with_some("content-md5", view.properties.content_md5.map(encoded));
-    Ok(if version >= since::TIERS { tier(reply, view) } else { reply })
+    Ok(if version >= since::TIERS { tier::headers(reply, view, version) } else { reply })
 }
 
 /// Get Blob Metadata.
@@ -163,19 +163,6 @@ fn content_headers(
         reply.headers.insert(HeaderName::from_static(name), value);
     }
     Ok(reply)
-}
-
-/// Only block blobs have a tier without being given one.
-fn tier(reply: Reply, view: &BlobView) -> Reply {
-    match &view.tier {
-        Some((tier, set)) => {
-            reply.with("x-ms-access-tier", tier).with("x-ms-access-tier-change-time", set.rfc1123())
-        }
-        None if view.of_kind != OfKind::Block => reply,
-        None => reply
-            .with_text("x-ms-access-tier", "Hot")
-            .with_text("x-ms-access-tier-inferred", "true"),
-    }
 }
 
 fn encoded(md5: [u8; 16]) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
-use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags};
+use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags, tier};
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
 use std::fmt::Write as _;
@@ -145,7 +145,7 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     }
     xml.element("BlobType", blob_type(view));
     if version >= since::TIERS {
-        tier(xml, view);
+        tier::elements(xml, view, version);
     }
     if view.moment.is_current() {
         lease(xml, view.lease, version);
@@ -222,18 +222,6 @@ fn content_properties(xml: &mut Writer, view: &BlobView, version: ApiVersion) {
         .element("Cache-Control", text(&stored.cache_control));
     if version >= since::DISPOSITION {
         xml.element("Content-Disposition", text(&stored.content_disposition));
-    }
-}
-
-fn tier(xml: &mut Writer, view: &BlobView) {
-    match &view.tier {
-        Some((tier, set)) => {
-            xml.element("AccessTier", tier).element("AccessTierChangeTime", set.rfc1123());
-        }
-        None if view.of_kind != OfKind::Block => {}
-        None => {
-            xml.element("AccessTier", "Hot").element("AccessTierInferred", "true");
-        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod pages;
 pub mod query;
 mod since;
 pub mod tags;
+pub mod tier;
 pub mod upload;
 
 use zaffre_base::ApiVersion;

@@ -13,6 +13,8 @@ pub(super) const ENCRYPTION: ApiVersion = ApiVersion::new(2015, 12, 11);
 pub(super) const PUBLIC_ACCESS: ApiVersion = ApiVersion::new(2016, 5, 31);
 pub(super) const BLOB_MD5_ON_RANGES: ApiVersion = ApiVersion::new(2016, 5, 31);
 pub(super) const TIERS: ApiVersion = ApiVersion::new(2017, 4, 17);
+/// How soon a blob comes back from the archive is shown.
+pub(super) const REHYDRATE_PRIORITY: ApiVersion = ApiVersion::new(2019, 12, 12);
 pub(super) const DELETE_TYPE: ApiVersion = ApiVersion::new(2017, 7, 29);
 pub(super) const CREATION_TIME: ApiVersion = ApiVersion::new(2017, 11, 9);
 pub(super) const IMMUTABILITY: ApiVersion = ApiVersion::new(2017, 11, 9);

@@ -15,6 +15,7 @@ use zaffre_core::blob::reply::{
     Written,
 };
 use zaffre_core::settings::AccountSettings;
+use zaffre_domain::blob::tier::{AccessTier, Tier};
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
@@ -60,7 +61,7 @@ fn blob_view(name: &str) -> BlobView {
         metadata: Metadata::from([("MyKey".to_owned(), "v".to_owned())]),
         tags: Tags::new(),
         lease: LeaseView::Available,
-        tier: None,
+        tier: Tier::default(),
         of_kind: OfKind::Block,
         committed: true,
         moment: MomentView::Current { version: None },
@@ -200,7 +201,7 @@ fn blob_properties() {
         x-ms-meta-MyKey: v",
     );
     let mut cool = blob_view("b");
-    cool.tier = Some(("Cool".to_owned(), created()));
+    cool.tier = Tier::named(AccessTier::Cool, created());
     let reply = blob::properties(&cool, &plain, NOW).expect("sendable");
     let header = |name: &str| reply.headers.get(name).map(|v| v.to_str().expect("text").to_owned());
     assert_eq!(header("x-ms-access-tier").as_deref(), Some("Cool"));

@@ -2,20 +2,19 @@
 
 use crate::client::{ACCOUNT, Answer, Server};
 use zaffre_base::AccountName;
-use zaffre_core::settings::{AccountKind, AccountSettings, Sku};
+use zaffre_core::settings::AccountSettings;
 
-const VERSIONING: AccountSettings = AccountSettings {
-    versioning: true,
-    blob_retention_days: None,
-    container_retention_days: Some(7),
-    permanent_delete: false,
-    last_access_tracking: false,
-    public_access: true,
-    sku: Sku::StandardLrs,
-    kind: AccountKind::StorageV2,
-};
-const KEEPING: AccountSettings =
-    AccountSettings { versioning: false, blob_retention_days: Some(7), ..VERSIONING };
+fn versioning() -> AccountSettings {
+    AccountSettings {
+        versioning: true,
+        container_retention_days: Some(7),
+        ..AccountSettings::default()
+    }
+}
+
+fn keeping() -> AccountSettings {
+    AccountSettings { versioning: false, blob_retention_days: Some(7), ..versioning() }
+}
 
 async fn server(settings: AccountSettings) -> Server {
     let server = Server::start().await;
@@ -103,7 +102,7 @@ async fn snapshots() {
 
 #[tokio::test]
 async fn a_sas_for_a_snapshot_or_a_version_opens_nothing_else() {
-    let server = server(VERSIONING).await;
+    let server = server(versioning()).await;
     let version = put(&server, "one").await.header("x-ms-version-id").to_owned();
     let snapshot = server.ask("PUT /abc/b?comp=snapshot").send().await;
     let snapshot = snapshot.header("x-ms-snapshot").to_owned();
@@ -137,7 +136,7 @@ async fn a_sas_for_a_snapshot_or_a_version_opens_nothing_else() {
 
 #[tokio::test]
 async fn versions() {
-    let server = server(VERSIONING).await;
+    let server = server(versioning()).await;
     let one = put(&server, "one").await.header("x-ms-version-id").to_owned();
     let set = server.ask("PUT /abc/b?comp=metadata").with("x-ms-meta-k", "v").send().await;
     let two = set.header("x-ms-version-id").to_owned();
@@ -177,7 +176,7 @@ async fn versions() {
 
 #[tokio::test]
 async fn soft_delete() {
-    let server = server(KEEPING).await;
+    let server = server(keeping()).await;
     let written = put(&server, "one").await;
     let gone = server.ask("DELETE /abc/b").send().await;
     assert_eq!((gone.status, gone.header("x-ms-delete-type-permanent")), (202, "false"));
@@ -215,7 +214,7 @@ async fn soft_delete() {
 async fn a_container_comes_back() {
     const NAME: &str = "x-ms-deleted-container-name";
     const VERSION: &str = "x-ms-deleted-container-version";
-    let server = server(KEEPING).await;
+    let server = server(keeping()).await;
     put(&server, "one").await;
     assert_eq!(outcome(&server, "DELETE /abc?restype=container", &[]).await, "202");
     let listed = server.ask("GET /?comp=list&include=deleted").send().await.text();
@@ -250,7 +249,7 @@ async fn a_container_comes_back() {
 /// Which operations change a blob's ETag and Last-Modified, and which its time of creation.
 #[tokio::test]
 async fn what_changes_an_etag() {
-    for (settings, versions) in [(AccountSettings::default(), false), (VERSIONING, true)] {
+    for (settings, versions) in [(AccountSettings::default(), false), (versioning(), true)] {
         let server = server(settings).await;
         put(&server, "one").await;
         let lease = [("x-ms-lease-action", "acquire"), ("x-ms-lease-duration", "-1")];

@@ -32,9 +32,38 @@ pub(crate) fn read(
     Ok(seen)
 }
 
+/// Whether the content of the blob may be read.
+pub(crate) fn read_content(
+    seen: Option<Seen>,
+    presented: &Presented,
+    version: ApiVersion,
+    now: Timestamp,
+) -> Result<Seen, Refusal> {
+    online(seen.as_ref().map(|seen| &seen.head), now)?;
+    read(seen, presented, version, now)
+}
+
+/// Refuses what an archived blob does not allow; one that is not there is no such blob.
+pub(crate) fn online(head: Option<&Head>, now: Timestamp) -> Result<(), Refusal> {
+    match head {
+        Some(head) if head.is_archived(now) => Err(Refusal::BlobArchived),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a snapshot may be taken: a lease matters only if the request names one, and a condition
 /// that fails is answered as for a write.
 pub(crate) fn snapshot(
+    head: Option<Head>,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    online(head.as_ref(), now)?;
+    retier(head, presented, now)
+}
+
+/// Whether the tier may be changed: a lease matters only if the request names one.
+pub(crate) fn retier(
     head: Option<Head>,
     presented: &Presented,
     now: Timestamp,
@@ -55,6 +84,16 @@ pub(crate) fn modify(
     admits(&head.lease, presented.lease, LeaseAccess::Write, LeaseOn::Blob, now)?;
     evaluate(&presented.conditions, Some(&head.validators()), Access::Modify)?;
     Ok(head)
+}
+
+/// Whether a change of what an archived blob does not let change may go on.
+pub(crate) fn rewrite(
+    head: Option<Head>,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    online(head.as_ref(), now)?;
+    modify(head, presented, now)
 }
 
 /// Whether a change of a blob that must be there, and of this kind, may go on.
@@ -116,6 +155,7 @@ fn may_overwrite(
         return Err(Refusal::UnauthorizedBlobOverwrite);
     }
     head.kind().must_be(kind)?;
+    online(Some(head), now)?;
     admits(&head.lease, lease, LeaseAccess::Write, LeaseOn::Blob, now)
 }
 

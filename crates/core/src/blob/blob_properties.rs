@@ -52,7 +52,7 @@ pub async fn set_blob_metadata(
         alive(tx, keys)?;
         let stamp = tx.stamp();
         let old = Head::load(tx, &keys.blob(&name))?;
-        let old = admit::modify(old, &presented, stamp.time()).map_err(Abort::Fail)?;
+        let old = admit::rewrite(old, &presented, stamp.time()).map_err(Abort::Fail)?;
         let mut head = old.clone();
         head.written = stamp;
         head.lease = after_write(old.lease, stamp.time());
@@ -77,7 +77,7 @@ pub async fn set_blob_properties(
         let key = keys.blob(&op.at.blob);
         let stamp = tx.stamp();
         let old = Head::load(tx, &key)?;
-        let mut head = admit::modify(old, &presented, stamp.time()).map_err(Abort::Fail)?;
+        let mut head = admit::rewrite(old, &presented, stamp.time()).map_err(Abort::Fail)?;
         head.written = stamp;
         head.lease = after_write(head.lease, stamp.time());
         head.set_properties(op.properties.clone());

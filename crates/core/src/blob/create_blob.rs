@@ -2,7 +2,7 @@
 
 use super::admit::{self, Presented};
 use super::op::{CreateBlob, NewBlob};
-use super::records::{Content, Head, Record, Shape, Staging, Tier};
+use super::records::{Content, Head, Record, Shape, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
 use super::site::{alive, find};
@@ -14,6 +14,7 @@ use zaffre_auth::{Authorized, Grants};
 use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
 use zaffre_store::{Abort, Tx};
@@ -25,8 +26,10 @@ pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Writ
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let keys = site.keys;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
-    let keeping = core.settings_now(&op.at.account).await?.keeping();
-    let create = Create { op, presented, grants, id: fresh_id(&core.store().clock)?, keeping };
+    let settings = core.settings_now(&op.at.account).await?;
+    let (keeping, premium) = (settings.keeping(), settings.sku.is_premium());
+    let id = fresh_id(&core.store().clock)?;
+    let create = Create { op, presented, grants, id, keeping, premium };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         create.decide(tx, keys)
@@ -41,6 +44,8 @@ struct Create {
     /// Names what will be written into the blob.
     id: ContentId,
     keeping: Keeping,
+    /// The account is one for premium page blobs.
+    premium: bool,
 }
 
 impl Create {
@@ -62,7 +67,10 @@ impl Create {
         }
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
-        head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
+        if let Some(tier) = self.op.tier {
+            tier.fits(head.tiered(self.premium, true)).map_err(Abort::Fail)?;
+            head.set_tier(Tier::named(tier, now));
+        }
         head.tags = self.op.tags.clone();
         if head.content.shape == Shape::Sparse {
             let content = SparseKeys { incarnation: keys.0, content: self.id };

@@ -43,7 +43,7 @@ pub(super) async fn read(
         return Err(Refusal::ContainerNotFound.into());
     }
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let seen = admit::read(seen, &presented, version, now)?;
+    let seen = admit::read_content(seen, &presented, version, now)?;
     let head = &seen.head;
     if let Some(kind) = only {
         head.kind().must_be(kind)?;

@@ -58,6 +58,7 @@ fn list(
         return Err(missing.into());
     }
     admit::of_kind(head.as_ref(), BlobKind::Block)?;
+    admit::online(head.as_ref(), now)?;
     let lease = head.as_ref().map_or_else(Lease::default, |head| head.lease);
     admits(&lease, op.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
     let tags = head.as_ref().map_or(&NO_TAGS, |head| &head.tags);

@@ -5,7 +5,7 @@ use super::op::{
     FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
     GetContainerAcl, GetPageRanges, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment,
     NewBlob, PageWrite, PutBlob, PutBlock, PutBlockList, PutPage, QueryBlob, RestoreContainer,
-    SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags, SetContainerAcl,
+    SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags, SetBlobTier, SetContainerAcl,
     SetContainerMetadata, SetPageProperties, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::Extras;
@@ -51,7 +51,7 @@ guarded!(in_container, |_| false; CreateContainer, DeleteContainer, GetContainer
 guarded!(in_container, |op| op.include_tags; ListBlobs);
 guarded!(on_blob, |_| false; PutBlock, UndeleteBlob);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetPageRanges, GetBlob, GetBlobProperties,
-    SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags);
+    SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags, SetBlobTier);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some() || !op.tags.is_empty(); PutBlob,
     PutBlockList);
 

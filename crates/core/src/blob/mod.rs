@@ -40,6 +40,7 @@ pub(crate) mod records;
 pub(crate) mod replace;
 pub mod reply;
 mod restore_container;
+mod set_tier;
 pub(crate) mod site;
 mod snapshot_blob;
 mod undelete_blob;
@@ -73,6 +74,7 @@ pub use put_block_list::put_block_list;
 pub use put_page::put_page;
 pub use query_blob::query_blob;
 pub use restore_container::restore_container;
+pub use set_tier::set_blob_tier;
 pub use snapshot_blob::snapshot_blob;
 pub use undelete_blob::undelete_blob;
 

@@ -8,6 +8,7 @@ use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::tags::{FindExpression, Tags};
+use zaffre_domain::blob::tier::{AccessTier, RehydratePriority};
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
@@ -236,8 +237,8 @@ pub struct PutBlob {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
-    /// `x-ms-access-tier`, already checked (Hot, Cool, Cold, Archive); stored and shown.
-    pub tier: Option<String>,
+    /// `x-ms-access-tier`; the old tier is kept when absent.
+    pub tier: Option<AccessTier>,
     /// Size and conditions differ by version.
     pub context: Context,
 }
@@ -259,8 +260,8 @@ pub struct CreateBlob {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
-    /// `x-ms-access-tier` of a page blob, already checked; stored and shown.
-    pub tier: Option<String>,
+    /// `x-ms-access-tier` of a page blob.
+    pub tier: Option<AccessTier>,
     /// Conditions differ by version.
     pub context: Context,
 }
@@ -412,7 +413,7 @@ pub struct PutBlockList {
     /// If-* headers.
     pub conditions: Conditions,
     /// `x-ms-access-tier`; the old tier is kept when absent.
-    pub tier: Option<String>,
+    pub tier: Option<AccessTier>,
     /// The rules differ by version.
     pub context: Context,
 }
@@ -594,6 +595,23 @@ pub struct SetBlobTags {
     pub lease: Option<Guid>,
     /// `x-ms-if-tags` and the `x-ms-blob-if-*` headers.
     pub conditions: Conditions,
+}
+
+/// Set Blob Tier.
+#[derive(Clone, Debug)]
+pub struct SetBlobTier {
+    /// Which.
+    pub at: BlobPath,
+    /// The tier.
+    pub tier: AccessTier,
+    /// `x-ms-rehydrate-priority`
+    pub priority: Option<RehydratePriority>,
+    /// `x-ms-lease-id`
+    pub lease: Option<Guid>,
+    /// `x-ms-if-tags` alone.
+    pub conditions: Conditions,
+    /// The rules differ by version.
+    pub context: Context,
 }
 
 /// Find Blobs by Tags, of an account or of one container.

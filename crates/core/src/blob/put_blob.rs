@@ -6,7 +6,7 @@ use super::content::claim::NewRows;
 use super::content::upload::{Expected, is_small, receive};
 use super::keys::Keys;
 use super::op::{ExpectedChecksum, PutBlob};
-use super::records::{Content, Head, Record, Staging, Tier};
+use super::records::{Content, Head, Record, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::{PutBlobReply, Written};
 use super::site::{Site, alive, find};
@@ -15,6 +15,7 @@ use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::sizes::{check_size, sizes};
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
@@ -126,13 +127,16 @@ impl Put {
         let mut head = Head::block_blob(stamp, content);
         if let Some(old) = &old {
             head.lease = after_write(old.lease, now);
+            head.set_tier(old.tier().at(now));
         }
         let mut properties = self.op.properties.clone();
         properties.content_md5 = Some(md5);
         head.set_properties(properties);
         head.metadata = self.op.metadata.clone();
         head.tags = self.op.tags.clone();
-        head.tier = self.op.tier.clone().map(|name| Tier { name, since: now });
+        if let Some(tier) = self.op.tier {
+            head.set_tier(Tier::named(tier, now));
+        }
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, self.keys, name, old, head, staging, self.keeping)?)
     }

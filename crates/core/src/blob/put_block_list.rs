@@ -9,7 +9,7 @@ use super::content::claim::{Claim, NewRows};
 use super::content::manifest::{self, NewManifest};
 use super::keys::Keys;
 use super::op::PutBlockList;
-use super::records::{Block, Content, Head, Record, StagedBlock, Staging, Tier};
+use super::records::{Block, Content, Head, Record, StagedBlock, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
 use super::site::{alive, find, is_deleted};
@@ -21,6 +21,7 @@ use std::sync::Arc;
 use zaffre_auth::{Authorized, Grants};
 use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::block_list::{Found, check_entries, resolve};
 use zaffre_domain::blob::{BlobKind, BlockSource};
 use zaffre_domain::conditions::{Access, check_combination};
@@ -249,13 +250,13 @@ impl Commit {
         let mut head = Head::block_blob(stamp, content);
         if let Some(old) = &old {
             head.lease = after_write(old.lease, now);
-            head.tier.clone_from(&old.tier);
+            head.set_tier(old.tier().at(now));
         }
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
         head.tags = self.op.tags.clone();
-        if let Some(name) = self.op.tier.clone() {
-            head.tier = Some(Tier { name, since: now });
+        if let Some(tier) = self.op.tier {
+            head.set_tier(Tier::named(tier, now));
         }
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)

@@ -3,6 +3,7 @@
 use super::ByteStream;
 use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
 use zaffre_domain::blob::tags::Tags;
+use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::LeaseView;
 pub use zaffre_domain::sparse::{Change, Found};
@@ -99,8 +100,8 @@ pub struct BlobView {
     pub tags: Tags,
     /// Its lease at the time of the read.
     pub lease: LeaseView,
-    /// Explicitly set tier and when it was set; `None` = inferred Hot.
-    pub tier: Option<(String, Timestamp)>,
+    /// Its tier at the time of the read.
+    pub tier: Tier,
     /// Its kind, and what only that kind has.
     pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).

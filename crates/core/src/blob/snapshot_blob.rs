@@ -9,7 +9,6 @@ use super::site::{alive, find};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::Stamp;
-use zaffre_domain::Refusal;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_store::{Abort, Tx};
 
@@ -31,9 +30,6 @@ pub async fn snapshot_blob(
         let key = keys.blob(&name);
         let head = Head::load(tx, &key)?;
         let mut head = admit::snapshot(head, &presented, stamp.time()).map_err(Abort::Fail)?;
-        if head.is_archived() {
-            return Err(Abort::Fail(Refusal::BlobArchived));
-        }
         let mut snapshot = head.to_past().with_version(None);
         if !metadata.is_empty() {
             snapshot.metadata.clone_from(&metadata);

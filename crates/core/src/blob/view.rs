@@ -5,6 +5,7 @@ use super::reply::{BlobView, ContainerView, DeletedView, MomentView, OfKind, Wri
 use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::tags::Tags;
+use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::lease::{Lease, LeaseView, view};
 
@@ -33,7 +34,7 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         metadata: head.metadata.clone(),
         tags: head.tags.clone(),
         lease: view(&head.lease, now),
-        tier: head.tier.as_ref().map(|tier| (tier.name.clone(), tier.since)),
+        tier: head.tier().at(now),
         of_kind: match head.kind() {
             BlobKind::Block => OfKind::Block,
             BlobKind::Append => {
@@ -91,7 +92,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         metadata: Metadata::new(),
         tags: Tags::new(),
         lease: view(&Lease::default(), now),
-        tier: None,
+        tier: Tier::default(),
         of_kind: OfKind::Block,
         committed: false,
         moment: MomentView::Current { version: None },

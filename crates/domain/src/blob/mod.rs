@@ -10,6 +10,7 @@ pub mod pages;
 pub mod range;
 pub mod sizes;
 pub mod tags;
+pub mod tier;
 
 use crate::Refusal;
 use alloc::collections::BTreeMap;

@@ -21,6 +21,8 @@ pub enum ConditionalOperation {
     GetBlobTags,
     /// Set Blob Tags
     SetBlobTags,
+    /// Set Blob Tier
+    SetBlobTier,
     /// Put Blob
     PutBlob,
     /// Put Block
@@ -118,7 +120,7 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
         Op::SealBlob => Accepted { if_tags: false, ..Accepted::all(LeaseHeader::Required) },
         Op::LeaseBlob => Accepted::all(LeaseHeader::Subject),
         Op::SetBlobTags => Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Required) },
-        Op::GetBlockList | Op::GetBlobTags => {
+        Op::GetBlockList | Op::GetBlobTags | Op::SetBlobTier => {
             Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Optional) }
         }
         Op::PutBlock => Accepted::none(LeaseHeader::Required),

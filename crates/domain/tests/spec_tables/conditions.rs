@@ -129,6 +129,7 @@ fn operation(name: &str) -> ConditionalOperation {
         Op::QueryBlobContents,
         Op::GetBlobTags,
         Op::SetBlobTags,
+        Op::SetBlobTier,
         Op::PutBlob,
         Op::PutBlock,
         Op::PutBlockList,
@@ -155,7 +156,7 @@ fn operation(name: &str) -> ConditionalOperation {
 #[test]
 fn operations() {
     let table = include_str!("../../../../spec/operation_headers.csv");
-    run("operation_headers", table, 29 * 6, |row| {
+    run("operation_headers", table, 30 * 6, |row| {
         let operation = operation(row.text("operation"));
         let takes = accepted(operation);
         let lease = match row.text("lease") {

@@ -170,7 +170,8 @@ impl Past {
         if keeping.versions || old.version.is_some() {
             return self.add_version(tx, old);
         }
-        let deleted = deletion(tx, keeping).filter(|_| !old.is_archived());
+        let archived = old.is_archived(tx.stamp().time());
+        let deleted = deletion(tx, keeping).filter(|_| !archived);
         if deleted.is_some() {
             let head = old.to_past().with_deleted(deleted);
             return self.add(tx, tx.stamp(), PastKind::Snapshot, &head);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::tags::Tags;
+use zaffre_domain::blob::tier::{AccessTier, RehydratePriority, Rehydration, Tier, Tiered};
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::conditions::Validators;
 use zaffre_domain::lease::Lease;
@@ -29,7 +30,7 @@ pub(crate) struct Head {
     #[cbor(n(5), with = "fields")]
     pub(crate) lease: Lease,
     #[n(6)]
-    pub(crate) tier: Option<Tier>,
+    tier: Option<StoredTier>,
     #[n(7)]
     kind: Kind,
     /// The id of this version, if it was written while versions are kept.
@@ -49,6 +50,9 @@ pub(crate) struct Head {
     sequence_number: Option<u64>,
     #[cbor(n(20), with = "fields", has_nil)]
     pub(crate) tags: Tags,
+    /// The way of an archived blob back to another tier.
+    #[n(26)]
+    rehydration: Option<StoredRehydration>,
 }
 
 /// A deletion that can be taken back for a while.
@@ -65,11 +69,23 @@ pub(crate) struct Deleted {
 
 /// An access tier that was set by name.
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
-pub(crate) struct Tier {
+struct StoredTier {
     #[n(0)]
-    pub(crate) name: String,
+    name: String,
     #[cbor(n(1), with = "fields")]
-    pub(crate) since: Timestamp,
+    since: Timestamp,
+}
+
+/// A rehydration; whether it is over is for the reader to tell.
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+struct StoredRehydration {
+    #[n(0)]
+    to: String,
+    #[n(1)]
+    high: bool,
+    #[cbor(n(2), with = "fields")]
+    ends: Timestamp,
 }
 
 /// What kind of blob it is.
@@ -158,6 +174,7 @@ impl Head {
             version: None,
             deleted: None,
             tags: Tags::new(),
+            rehydration: None,
         }
     }
 
@@ -199,9 +216,35 @@ impl Head {
         self.version.unwrap_or(Stamp(self.created.0))
     }
 
+    /// Its tier, with a rehydration that may be over.
+    pub(crate) fn tier(&self) -> Tier {
+        let set = self.tier.as_ref().and_then(|t| Some((AccessTier::parse(&t.name)?, t.since)));
+        let rehydration = self.rehydration.as_ref().and_then(|stored| {
+            let priority = RehydratePriority::default();
+            let priority = if stored.high { RehydratePriority::High } else { priority };
+            Some(Rehydration { to: AccessTier::parse(&stored.to)?, priority, ends: stored.ends })
+        });
+        Tier { set, rehydration }
+    }
+
+    pub(crate) fn set_tier(&mut self, tier: Tier) {
+        let named = |(tier, since): (AccessTier, _)| (tier.text().to_owned(), since);
+        self.tier = tier.set.map(named).map(|(name, since)| StoredTier { name, since });
+        self.rehydration = tier.rehydration.map(|way| StoredRehydration {
+            to: way.to.text().to_owned(),
+            high: way.priority == RehydratePriority::High,
+            ends: way.ends,
+        });
+    }
+
+    /// What decides which tiers it can have.
+    pub(crate) fn tiered(&self, premium_account: bool, current: bool) -> Tiered {
+        Tiered { kind: self.kind(), length: self.content.length, premium_account, current }
+    }
+
     /// Whether its bytes are offline.
-    pub(crate) fn is_archived(&self) -> bool {
-        self.tier.as_ref().is_some_and(|tier| tier.name == "Archive")
+    pub(crate) fn is_archived(&self, now: Timestamp) -> bool {
+        self.tier().is_archived(now)
     }
 
     /// The same state as a part of history, where nothing is leased.
@@ -259,7 +302,14 @@ mod tests {
         });
         head.metadata.insert("Name".to_owned(), "value".to_owned());
         head.tags.insert("state".to_owned(), "a b".to_owned());
-        head.tier = Some(Tier { name: "Cool".to_owned(), since: Timestamp(5) });
+        let way = Rehydration {
+            to: AccessTier::Cool,
+            priority: RehydratePriority::High,
+            ends: Timestamp(6),
+        };
+        let tier = Tier { rehydration: Some(way), ..Tier::named(AccessTier::Archive, Timestamp(5)) };
+        head.set_tier(tier);
+        assert_eq!(head.tier(), tier);
         head.lease = Lease {
             id: Some(Guid(3)),
             seconds: Some(15),
