@@ -13,7 +13,7 @@ use zaffre_domain::service::{DeleteRetention, Retention};
 
 /// How long an archived blob takes to come back unless something else is chosen: long enough that
 /// clients meet the state in between, which on Azure lasts for hours.
-pub const DEFAULT_REHYDRATION: Duration = Duration::from_secs(60);
+pub const DEFAULT_REHYDRATION: Duration = Duration::from_mins(1);
 
 /// The choices for one account. In Azure most of these belong to the management plane.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -47,9 +47,11 @@ const TABLE: &[(&str, &str, Read)] = &[
     ("rehydration-seconds", "0 to 54000 (15 hours)", |v| seconds(v).map(Setting::Rehydration)),
     ("last-access", "true or false", |v| flag(v).map(Setting::LastAccess)),
     ("version-immutability", "true or false", |v| flag(v).map(Setting::VersionImmutability)),
-    ("encryption-scopes", "names of 3 to 63 letters, digits and hyphens, with commas between", |v| {
-        scopes(v).map(Setting::EncryptionScopes)
-    }),
+    (
+        "encryption-scopes",
+        "names of 3 to 63 letters, digits and hyphens, with commas between",
+        |v| scopes(v).map(Setting::EncryptionScopes),
+    ),
     ("permanent-delete", "true or false", |v| flag(v).map(Setting::PermanentDelete)),
     ("public-access", "true or false", |v| flag(v).map(Setting::PublicAccess)),
     ("key-access", "true or false", |v| flag(v).map(Setting::KeyAccess)),

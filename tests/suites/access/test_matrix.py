@@ -189,9 +189,9 @@ def test_the_key_may_do_everything(client, box, operation):
 
 ANONYMOUS = {
     "": set(),
-    "blob": {"GetBlob", "GetBlobProperties", "GetBlobMetadata", "GetBlockList"},
+    "blob": {"GetBlob", "GetBlobProperties", "GetBlobMetadata", "GetBlockList", "GetPageRanges"},
     "container": {
-        "GetBlob", "GetBlobProperties", "GetBlobMetadata", "GetBlockList", "ListBlobs",
+        "GetBlob", "GetBlobProperties", "GetBlobMetadata", "GetBlockList", "GetPageRanges", "ListBlobs",
         "GetContainerProperties", "HeadContainerProperties", "GetContainerMetadata",
     },
 }  # fmt: skip

@@ -16,9 +16,9 @@ mod properties;
 pub mod put;
 mod service;
 pub mod tags;
-mod tier;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tier;
 
 use crate::account_info::GetAccountInfo;
 use crate::fields::Fields;

@@ -2,7 +2,9 @@
 //!
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
-use super::{XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags, tier};
+use super::{
+    XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags, tier,
+};
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
 use std::fmt::Write as _;

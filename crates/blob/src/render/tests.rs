@@ -15,8 +15,8 @@ use zaffre_core::blob::reply::{
     Written,
 };
 use zaffre_core::settings::AccountSettings;
-use zaffre_domain::blob::tier::{AccessTier, Tier};
 use zaffre_domain::blob::tags::Tags;
+use zaffre_domain::blob::tier::{AccessTier, Tier};
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::lease::{LeaseCommand, LeaseView};
 

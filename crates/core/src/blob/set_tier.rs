@@ -32,8 +32,7 @@ pub async fn set_blob_tier(core: &Core, op: Authorized<SetBlobTier>) -> Result<T
         let mut head = admit::retier(head, &presented, now).map_err(Abort::Fail)?;
         let key = key.unwrap_or_else(|| keys.blob(&at.blob));
         let blob = head.tiered(premium, key == keys.blob(&at.blob));
-        let (tier, set) =
-            head.tier().change(asked, blob, now, standard).map_err(Abort::Fail)?;
+        let (tier, set) = head.tier().change(asked, blob, now, standard).map_err(Abort::Fail)?;
         if tier != head.tier() {
             // No tag changes, so that the row alone says it all.
             head.set_tier(tier);

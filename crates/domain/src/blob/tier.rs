@@ -248,7 +248,8 @@ impl Rehydration {
         if asked.tier != self.to || priority < self.priority || (raised && !asked.may_hurry) {
             return Err(Refusal::BlobBeingRehydrated);
         }
-        let ends = if raised { self.ends.min(now.plus(priority.takes(standard))) } else { self.ends };
+        let ends =
+            if raised { self.ends.min(now.plus(priority.takes(standard))) } else { self.ends };
         Ok(Self { priority, ends, ..self })
     }
 }

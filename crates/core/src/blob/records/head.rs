@@ -307,7 +307,8 @@ mod tests {
             priority: RehydratePriority::High,
             ends: Timestamp(6),
         };
-        let tier = Tier { rehydration: Some(way), ..Tier::named(AccessTier::Archive, Timestamp(5)) };
+        let tier =
+            Tier { rehydration: Some(way), ..Tier::named(AccessTier::Archive, Timestamp(5)) };
         head.set_tier(tier);
         assert_eq!(head.tier(), tier);
         head.lease = Lease {
