@@ -11,6 +11,7 @@ pub(crate) enum Listing {
     Blobs = 2,
     Found = 3,
     Queues = 4,
+    Shares = 5,
 }
 
 impl Listing {
@@ -20,6 +21,7 @@ impl Listing {
             Self::Blobs => 2,
             Self::Found => 3,
             Self::Queues => 4,
+            Self::Shares => 5,
         }
     }
 }

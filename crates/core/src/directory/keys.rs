@@ -8,6 +8,7 @@
 //! a/account        f·C·K(name)    what has this name: incarnation, properties
 //! a/account        f·D·K(name)…   what had this name and is kept after its deletion
 //! a/account        f·H·K(name)    name held after a deletion
+//! a/account        f·S·K(name)·i·stamp  snapshot of a share
 //! a/account        f·G·stamp      intent: purge what was deleted
 //! a/account        s·P            properties of the service with the letter s
 //! p/account/name   i·0            guard: present = deleted
@@ -134,6 +135,20 @@ impl Family {
     /// The name in the key of a deleted thing, and what follows it.
     pub(crate) fn deleted_name_of(self, key: &[u8]) -> Option<(String, &[u8])> {
         split_name(key.strip_prefix(self.tagged(b'D').as_slice())?)
+    }
+
+    /// Rows of the snapshots of one incarnation of what is called `name`, oldest first.
+    pub(crate) fn snapshots(self, name: &str, incarnation: Incarnation) -> KeyRange {
+        let mut start = self.tagged_name(b'S', name);
+        start.extend_from_slice(&incarnation.0.to_be_bytes());
+        KeyRange::under(start)
+    }
+
+    /// The row of one snapshot.
+    pub(crate) fn snapshot(self, name: &str, incarnation: Incarnation, at: Stamp) -> Vec<u8> {
+        let mut key = self.snapshots(name, incarnation).start;
+        key.extend_from_slice(&at.0.to_be_bytes());
+        key
     }
 
     /// The row that keeps a deleted thing's name from being used again at once.

@@ -1,7 +1,26 @@
-//! Shares: one file per operation on a share as a whole.
+//! Shares: one file per operation, each load → decide → commit in the account's directory.
 //!
-//! Must never know HTTP or SMB, or look at what is inside a share.
+//! Must never touch what is inside a share but through `file::state` and its siblings.
 
+mod create;
+mod find;
+mod guarded;
+mod lease;
+mod list;
 pub mod op;
+mod properties;
+pub(crate) mod records;
+pub mod reply;
+mod restore;
 
-pub use op::SharePath;
+pub use create::create_share;
+#[allow(unused_imports, reason = "for operations inside shares")]
+pub(crate) use find::{FoundShare, find};
+pub use find::{share_access, share_names};
+pub use lease::lease_share;
+pub use list::list_shares;
+pub use op::{ShareAt, SharePath};
+pub use properties::{
+    get_share, get_share_acl, set_share_acl, set_share_metadata, set_share_properties,
+};
+pub use restore::restore_share;
