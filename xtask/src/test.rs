@@ -100,7 +100,7 @@ fn rust_tests() -> Result<Counts, String> {
 /// Random thread schedules. A build of its own, because the feature swaps the locks of the code
 /// under test for ones that work only inside such a run.
 fn schedules() -> Result<Counts, String> {
-    Program::new("cargo test --locked -p zaffre-store --features shuttle --test *schedules").run()
+    Program::new("cargo test --locked -p zaffre-store -p zaffre-core --features zaffre-store/shuttle,zaffre-core/shuttle --test *schedules").run()
 }
 
 /// Real SDKs and tools against the real binary; the suite installs what it needs, pinned.

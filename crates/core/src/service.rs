@@ -8,6 +8,7 @@ use crate::background::Pending;
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
+use crate::file::opens::Opens;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
@@ -34,6 +35,7 @@ struct Inner {
     folding: sparse::Queue,
     readers: sparse::Readers,
     logs: Buffer,
+    opens: Opens,
 }
 
 /// What an operator may choose.
@@ -90,7 +92,9 @@ impl Core {
         layout.piece_bytes = layout.piece_bytes.clamp(1, largest);
         layout.inline_bytes = layout.inline_bytes.min(limits::VALUE_BYTES / 2);
         layout.pieces_per_commit = layout.pieces_per_commit.clamp(1, limits::WRITES / 2);
+        let opens = Opens::new(store.clock.clone());
         Self(Arc::new(Inner {
+            opens,
             store,
             options,
             pending: Pending::default(),
@@ -111,6 +115,11 @@ impl Core {
     /// The options it was made with.
     pub fn options(&self) -> &CoreOptions {
         &self.0.options
+    }
+
+    /// Who has which file open.
+    pub fn opens(&self) -> &Opens {
+        &self.0.opens
     }
 
     /// Chunks of sparse contents that wait to be folded.

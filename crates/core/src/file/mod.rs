@@ -4,5 +4,6 @@
 
 mod guarded;
 pub mod op;
+pub mod opens;
 pub mod reply;
 pub mod share;

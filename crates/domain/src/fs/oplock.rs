@@ -305,7 +305,14 @@ impl Held {
         Ok(Some(Notice { from, to: told, answer, epoch: self.epoch }))
     }
 
-    /// The holder did not answer in time, or is gone: it keeps nothing.
+    /// There is nobody to answer: what is left is left at once.
+    pub fn settle(&mut self) {
+        if let Some(breaking) = self.breaking.take() {
+            self.state = self.state.and(breaking.goal);
+        }
+    }
+
+    /// The holder did not answer in time: it keeps nothing.
     pub fn give_up(&mut self) {
         self.state = Caching::NONE;
         self.breaking = None;

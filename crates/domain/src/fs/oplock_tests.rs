@@ -104,3 +104,14 @@ fn less_may_be_kept_than_was_left() {
     silent.give_up();
     assert_eq!((silent.state(), silent.is_breaking()), (Caching::NONE, false));
 }
+
+#[test]
+fn without_anybody_to_answer_a_break_is_over_at_once() {
+    let mut held = Held::granted(Manner::Lease, Caching::RWH, 0);
+    held.start(Caching::RH);
+    held.start(Caching::R);
+    held.settle();
+    assert_eq!((held.state(), held.is_breaking()), (Caching::R, false));
+    held.settle();
+    assert_eq!(held.state(), Caching::R);
+}
