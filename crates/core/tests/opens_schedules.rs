@@ -262,7 +262,7 @@ fn a_client_that_goes_holds_nobody_up() {
             let (opens, ear) = (opens.clone(), ear.clone());
             thread::spawn(move || {
                 let nobody = std::sync::Arc::new(ear.clone());
-                let orphaned = opens.orphan(handle, Duration::from_secs(60), nobody);
+                let orphaned = opens.orphan(handle, Duration::from_mins(1), nobody);
                 let owner = request(AccessMask::READ_DATA, Classes::ALL, &ear).owner;
                 let back = orphaned.and_then(|()| opens.adopt(handle, owner, Timestamp(0)));
                 while back.is_ok() && answer(&opens, &ear) {
