@@ -15,6 +15,7 @@ pub mod delegation;
 pub mod error;
 pub mod key_range;
 mod mac;
+pub mod ntlm;
 mod permissions;
 pub mod request;
 mod sas;

@@ -1,0 +1,184 @@
+//! The three messages of NTLM.
+//!
+//! Must never index past a message: every field's length and offset is a stranger's word.
+
+const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
+const MIC_AT: usize = 72;
+
+pub(super) const UNICODE: u32 = 0x0000_0001;
+const REQUEST_TARGET: u32 = 0x0000_0004;
+const SIGN: u32 = 0x0000_0010;
+const SEAL: u32 = 0x0000_0020;
+const NTLM: u32 = 0x0000_0200;
+const ALWAYS_SIGN: u32 = 0x0000_8000;
+const TARGET_TYPE_SERVER: u32 = 0x0002_0000;
+const EXTENDED_SECURITY: u32 = 0x0008_0000;
+const TARGET_INFO: u32 = 0x0080_0000;
+const VERSION: u32 = 0x0200_0000;
+const BITS_128: u32 = 0x2000_0000;
+pub(super) const KEY_EXCHANGE: u32 = 0x4000_0000;
+const BITS_56: u32 = 0x8000_0000;
+
+/// What the server always says of itself, and what it agrees to if asked.
+const OURS: u32 = NTLM | EXTENDED_SECURITY | TARGET_INFO | TARGET_TYPE_SERVER | REQUEST_TARGET;
+const IF_ASKED: u32 =
+    UNICODE | SIGN | SEAL | ALWAYS_SIGN | KEY_EXCHANGE | BITS_128 | BITS_56 | VERSION;
+
+fn take<const N: usize>(message: &[u8], at: usize) -> Option<[u8; N]> {
+    message.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn u32_at(message: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(take(message, at)?))
+}
+
+/// The bytes that a field of length, space and offset points to.
+fn field(message: &[u8], at: usize) -> Option<&[u8]> {
+    let length = usize::from(u16::from_le_bytes(take(message, at)?));
+    if length == 0 {
+        return Some(&[]);
+    }
+    let offset = usize::try_from(u32_at(message, at + 4)?).ok()?;
+    message.get(offset..offset.checked_add(length)?)
+}
+
+fn is_kind(message: &[u8], kind: u32) -> Option<()> {
+    (message.get(..8)? == SIGNATURE && u32_at(message, 8)? == kind).then_some(())
+}
+
+/// The first message: what the client is able to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Negotiate {
+    pub(super) flags: u32,
+}
+
+impl Negotiate {
+    /// Reads one.
+    pub fn parse(message: &[u8]) -> Option<Self> {
+        is_kind(message, 1)?;
+        Some(Self { flags: u32_at(message, 12)? })
+    }
+}
+
+/// The second message: the server's challenge.
+pub(super) fn challenge(asked: u32, name: &str, random: [u8; 8], filetime: u64) -> Vec<u8> {
+    let flags = OURS | (asked & IF_ASKED) | UNICODE;
+    let name = super::proof::utf16(name);
+    let mut info = Vec::new();
+    let mut pair = |id: u16, value: &[u8]| {
+        info.extend(id.to_le_bytes());
+        info.extend(u16::try_from(value.len()).unwrap_or(0).to_le_bytes());
+        info.extend(value);
+    };
+    for id in [2, 1, 4, 3] {
+        pair(id, &name);
+    }
+    pair(7, &filetime.to_le_bytes());
+    pair(0, &[]);
+    let mut message = SIGNATURE.to_vec();
+    let field = |message: &mut Vec<u8>, length: usize, offset: usize| {
+        let length = u16::try_from(length).unwrap_or(0).to_le_bytes();
+        message.extend(length);
+        message.extend(length);
+        message.extend(u32::try_from(offset).unwrap_or(0).to_le_bytes());
+    };
+    const HEAD: usize = 56;
+    message.extend(2_u32.to_le_bytes());
+    field(&mut message, name.len(), HEAD);
+    message.extend(flags.to_le_bytes());
+    message.extend(random);
+    message.extend([0; 8]);
+    field(&mut message, info.len(), HEAD + name.len());
+    // The version of the protocol's implementation; only its last byte means something.
+    message.extend([10, 0, 0, 0, 0, 0, 0, 15]);
+    message.extend(name);
+    message.extend(info);
+    message
+}
+
+/// The third message: who it is, and the proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Authenticate {
+    pub(super) user: String,
+    /// As it was sent: the proof covers these bytes.
+    pub(super) domain: Vec<u8>,
+    pub(super) proof: [u8; 16],
+    /// What the proof covers besides the challenge.
+    pub(super) blob: Vec<u8>,
+    pub(super) key: Option<[u8; 16]>,
+    pub(super) flags: u32,
+    /// The code over all messages, when the blob says that there is one.
+    pub(super) integrity: Option<[u8; 16]>,
+}
+
+impl Authenticate {
+    /// Reads one; anything but NTLMv2 with a name is none.
+    pub fn parse(message: &[u8]) -> Option<Self> {
+        is_kind(message, 3)?;
+        let response = field(message, 20)?;
+        let domain = field(message, 28)?.to_vec();
+        let user = field(message, 36)?;
+        let key = field(message, 52)?;
+        let flags = u32_at(message, 60)?;
+        // NTLMv1's response has 24 bytes; the shortest blob of NTLMv2 has 28 and an end.
+        if response.len() < 16 + 28 || flags & UNICODE == 0 || user.is_empty() {
+            return None;
+        }
+        let (proof, blob) = response.split_at(16);
+        if blob.first()? != &1 || blob.get(1)? != &1 {
+            return None;
+        }
+        let integrity = if announces_integrity(blob)? { Some(take(message, MIC_AT)?) } else { None };
+        let units = user.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let user: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
+        let key = if key.is_empty() { None } else { Some(key.try_into().ok()?) };
+        let proof = proof.try_into().ok()?;
+        Some(Self { user, domain, proof, blob: blob.to_vec(), key, flags, integrity })
+    }
+
+    /// The message with its integrity code blanked: what the code covers.
+    pub(super) fn without_integrity(message: &[u8]) -> Option<Vec<u8>> {
+        let mut blank = message.to_vec();
+        blank.get_mut(MIC_AT..MIC_AT + 16)?.fill(0);
+        Some(blank)
+    }
+}
+
+/// Whether the blob's flags say that the message carries a code; none if its list has no end.
+fn announces_integrity(blob: &[u8]) -> Option<bool> {
+    const FLAGS: u16 = 6;
+    let mut at = 28;
+    let mut announced = false;
+    loop {
+        let id = u16::from_le_bytes(take(blob, at)?);
+        let length = usize::from(u16::from_le_bytes(take(blob, at + 2)?));
+        if id == 0 {
+            return Some(announced);
+        }
+        let value = blob.get(at + 4..at + 4 + length)?;
+        if id == FLAGS {
+            announced = u32_at(value, 0)? & 2 != 0;
+        }
+        at += 4 + length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truncated_messages_are_none() {
+        let whole = challenge(u32::MAX, "zaffre", [1; 8], 5);
+        assert_eq!(u32_at(&whole, 8), Some(2));
+        assert_eq!(field(&whole, 12), Some(&super::super::proof::utf16("zaffre")[..]));
+        assert!(announces_integrity(&[&[0; 28][..], field(&whole, 40).expect("info")].concat()) == Some(false));
+        for length in 0..88 {
+            let mut message = SIGNATURE.to_vec();
+            message.extend(3_u32.to_le_bytes());
+            message.resize(length.max(12), 0xFF);
+            assert_eq!(Authenticate::parse(&message), None);
+        }
+        assert_eq!(Negotiate::parse(b"NTLMSSP\0\x01\0\0\0"), None);
+    }
+}
