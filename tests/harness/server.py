@@ -18,11 +18,11 @@ import time
 from pathlib import Path
 
 READY = re.compile(
-    r"Azurite (\w+) service is successfully listening at (https?)://([^\s/]+):(\d+)"
+    r"Azurite (\w+) service is successfully listening at (https?|smb)://([^\s/]+):(\d+)"
 )
-SERVICES = ("Blob", "Queue", "Table")
+SERVICES = ("Blob", "Queue", "Table", "SMB")
 # Flags that let the system choose every port.
-ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0")
+ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--smbPort", "0")
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 

@@ -5,5 +5,11 @@
 
 pub mod crypto;
 pub mod dialect;
+mod files;
 pub mod limits;
+pub mod rpc;
+mod server;
+pub mod status;
 pub mod wire;
+
+pub use server::{AccountsNow, Listener};

@@ -46,9 +46,13 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads the accounts for services that listen on `endpoints`.
-    pub(crate) fn open(args: &Args, endpoints: &[&Endpoint]) -> Result<(Self, Known), Failure> {
-        Self::open_at(args, endpoints.iter().map(|endpoint| endpoint.ip()))
+    /// Reads the accounts for services that listen on `endpoints` and at `smb`.
+    pub(crate) fn open(
+        args: &Args,
+        endpoints: &[&Endpoint],
+        smb: Option<IpAddr>,
+    ) -> Result<(Self, Known), Failure> {
+        Self::open_at(args, endpoints.iter().map(|endpoint| endpoint.ip()).chain(smb))
     }
 
     fn open_at(

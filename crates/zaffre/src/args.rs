@@ -76,6 +76,18 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) table_keep_alive: u64,
 
+    /// Address the SMB server listens on
+    #[arg(long = "smbHost", value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) smb_host: String,
+
+    /// Port of the SMB server; 0 lets the system choose
+    #[arg(long = "smbPort", value_name = "PORT", default_value_t = 10_445)]
+    pub(crate) smb_port: u16,
+
+    /// Do not serve SMB
+    #[arg(long = "skipSmb")]
+    pub(crate) skip_smb: bool,
+
     /// Where data is kept
     #[arg(short, long, value_name = "DIR", default_value = "./zaffre-data")]
     pub(crate) location: PathBuf,
@@ -189,9 +201,6 @@ pub(crate) struct Later {
     /// Port of the File service
     #[arg(long = "filePort", value_name = "PORT")]
     file_port: Option<u16>,
-    /// Port of the SMB server
-    #[arg(long = "smbPort", value_name = "PORT")]
-    smb_port: Option<u16>,
     /// Port of the web console
     #[arg(long = "consolePort", value_name = "PORT")]
     console_port: Option<u16>,
@@ -202,7 +211,6 @@ impl Later {
     pub(crate) fn asked_for(&self) -> Vec<&'static str> {
         let asked = [
             (self.file_port.is_some(), "File"),
-            (self.smb_port.is_some(), "SMB"),
             (self.console_port.is_some(), "console"),
         ];
         asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
@@ -245,7 +253,8 @@ mod tests {
         assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
         assert_eq!((args.queue_host.as_str(), args.queue_port), ("h", 1));
         assert_eq!((args.table_host.as_str(), args.table_port), ("h", 2));
-        assert_eq!(args.later.asked_for(), ["File", "SMB", "console"]);
+        assert_eq!(args.later.asked_for(), ["File", "console"]);
+        assert_eq!((args.smb_host.as_str(), args.smb_port, args.skip_smb), ("127.0.0.1", 4, false));
     }
 
     #[test]
@@ -271,6 +280,7 @@ mod tests {
             ("--cert c --key k --oauth basic --oauth-keys f", false),
             ("--blobport 1", false),
             ("--queueKeepAliveTimeout 0", false),
+            ("--smbHost h --smbPort 0 --skipSmb", true),
             ("--location x", true),
             ("surplus", false),
             ("check dir", true),

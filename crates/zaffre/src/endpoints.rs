@@ -103,17 +103,37 @@ impl Running {
         let clock = self.core.store().clock.clone();
         let mut options = ServerOptions::new(Arc::new(move || clock.wall()));
         options.timeouts.idle = endpoint.idle;
-        let mut stopping = self.stop.subscribe();
-        let stop = async move {
-            // An error means that the sender is gone, which is the signal.
-            let _ = stopping.changed().await;
-        };
+        let stop = self.stopping();
         let listener = endpoint.listener;
         let alarms = Alarms::default();
-        self.tasks
-            .spawn(async move { listener.serve(Arc::new(service), options, alarms, stop).await });
-        self.names.push(endpoint.name);
+        let serving =
+            async move { listener.serve(Arc::new(service), options, alarms, stop).await };
+        self.add(endpoint.name, serving);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));
+    }
+
+    /// The core beneath all services.
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Ready when all are to stop.
+    pub(crate) fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut stopping = self.stop.subscribe();
+        async move {
+            // An error means that the sender is gone, which is the signal.
+            let _ = stopping.changed().await;
+        }
+    }
+
+    /// Lets a service that ends when all are to stop run with the others.
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        serving: impl Future<Output = io::Result<()>> + Send + 'static,
+    ) {
+        self.tasks.spawn(serving);
+        self.names.push(name);
     }
 
     /// Serves until `asked` is ready, then lets what is under way finish. Gives the services'

@@ -15,6 +15,7 @@ mod sealed;
 mod serve;
 mod settings;
 mod signals;
+mod smb;
 mod terminal;
 
 use args::{Args, Command};

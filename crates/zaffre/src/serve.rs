@@ -9,6 +9,7 @@ use crate::endpoints::{Endpoint, Running};
 use crate::failure::Failure;
 use crate::oauth::Tokens;
 use crate::signals::Stops;
+use crate::smb::SmbEndpoint;
 use crate::terminal::{say, warn};
 use crate::{certificate, log, sealed};
 use std::env;
@@ -42,8 +43,9 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
     let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
     let table = Endpoint::bind(args.table(), tls.clone()).await?;
+    let smb = SmbEndpoint::bind(args).await?;
     let endpoints = [&blob, &queue, &table];
-    let (source, known) = Source::open(args, &endpoints)?;
+    let (source, known) = Source::open(args, &endpoints, smb.as_ref().map(SmbEndpoint::ip))?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
 
     let core = Core::new(open_store(args)?, core_options(args));
@@ -61,7 +63,10 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let options = QueueOptions { always_path_style };
     running.start(queue, QueueService::new(core.clone(), handle.clone(), options));
     let options = TableOptions { always_path_style };
-    running.start(table, TableService::new(core.clone(), handle, options));
+    running.start(table, TableService::new(core.clone(), handle.clone(), options));
+    if let Some(smb) = smb {
+        smb.start(&mut running, handle);
+    }
     if !args.silent {
         say(&text);
     }

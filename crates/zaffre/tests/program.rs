@@ -16,6 +16,9 @@ fn zaffre(data: &Path, line: &str) -> Command {
     if line.contains("--blobPort") && !line.contains("--queuePort") {
         command.args(["--queuePort", "0"]);
     }
+    if line.contains("--blobPort") && !line.contains("--smbPort") {
+        command.args(["--smbPort", "0"]);
+    }
     if line.contains("--blobPort") && !line.contains("--tablePort") {
         command.args(["--tablePort", "0"]);
     }

@@ -1,0 +1,106 @@
+//! One request on its way to its answer: who asks, for what, and how to wait.
+//!
+//! Must never be made before the sender's signature was verified.
+
+use super::connection::Connection;
+use super::reply::Answers;
+use super::session::{Session, Tree};
+use super::state::Server;
+use crate::files::Open;
+use crate::status::{Failure, Status};
+use crate::wire::{FileId, Header};
+use std::sync::Arc;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+/// The answer to a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: Status,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn ok(body: Vec<u8>) -> Self {
+        Self { status: Status::SUCCESS, body }
+    }
+}
+
+/// One request of a session.
+pub(crate) struct Exchange<'a> {
+    pub(crate) server: Arc<Server>,
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) session: Arc<Session>,
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) header: Header,
+    /// The file that the chain speaks of.
+    pub(crate) related: Result<FileId, Status>,
+    pub(super) waiting: &'a mut Waiting,
+}
+
+/// What a request needs to wait without holding others up.
+pub(super) struct Waiting {
+    /// The turn on this connection.
+    pub(super) turn: Option<OwnedSemaphorePermit>,
+    /// Answers of the chain so far.
+    pub(super) answers: Answers,
+    /// Whether nothing follows in the chain.
+    pub(super) last: bool,
+    /// Whether the chain is this one request.
+    pub(super) alone: bool,
+    /// The id it waits under.
+    pub(super) pending: Option<u64>,
+}
+
+/// Tells that nobody wants the answer any more.
+#[derive(Clone, Debug)]
+pub(crate) struct Cancelled(Option<Arc<Notify>>);
+
+impl Cancelled {
+    /// Ends when the request was cancelled.
+    pub(crate) async fn wait(&self) {
+        match &self.0 {
+            Some(notify) => notify.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// The handle that a request names, or that its chain speaks of.
+    pub(crate) fn open(&self, id: FileId) -> Result<Arc<Open>, Status> {
+        let id = if id == FileId::RELATED { self.related? } else { id };
+        let open = self.session.open(id).ok_or(Status::FILE_CLOSED)?;
+        if open.tree == self.tree.id { Ok(open) } else { Err(Status::FILE_CLOSED) }
+    }
+
+    /// Answers that it will take a while, and lets the next request run. In the middle of a chain
+    /// it just waits: what follows needs its outcome.
+    pub(crate) async fn pend(&mut self) -> Result<Cancelled, Failure> {
+        if self.waiting.pending.is_some() || !self.waiting.last {
+            return Ok(Cancelled(None));
+        }
+        let message_id = self.header.message_id;
+        let (id, cancel) =
+            self.connection.add_pending(message_id).ok_or(Status::INSUFFICIENT_RESOURCES)?;
+        self.waiting.pending = Some(id);
+        self.waiting.answers.interim(&self.connection, &self.header, id);
+        if let Some(message) = self.waiting.answers.take() {
+            self.connection.send(message).await;
+        }
+        self.waiting.turn = None;
+        Ok(Cancelled(Some(cancel)))
+    }
+
+    /// Lets the next request run while this one does: for reads and writes, which clients order
+    /// themselves.
+    pub(crate) fn let_others_run(&mut self) {
+        if self.waiting.alone {
+            self.waiting.turn = None;
+        }
+    }
+
+    /// Whether the client sends this again because it got no answer.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.header.has(crate::wire::header::REPLAY)
+    }
+}

@@ -1,0 +1,207 @@
+//! The socket: connections come in, messages go through, and all end in order.
+//!
+//! Must never keep a peer that is silent before it has logged in, or one that does not read.
+
+use super::chain::{self, Hangup};
+use super::connection::{Connection, Outlet};
+use super::dispatch;
+use super::state::{AccountsNow, Server};
+use crate::limits;
+use crate::wire::cursor::length32;
+use bytes::Buf;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use zaffre_core::Core;
+
+/// Requests of one connection that run or wait.
+const AT_WORK: usize = limits::PENDING + 32;
+/// How long a failed accept is waited after: a lack of descriptors passes.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How often handles without a connection are looked through.
+const SWEEP: Duration = Duration::from_millis(500);
+
+/// A socket, bound and not yet serving.
+#[derive(Debug)]
+pub struct Listener {
+    tcp: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Takes the address.
+    pub async fn bind(host: &str, port: u16) -> io::Result<Self> {
+        let tcp = TcpListener::bind((host, port)).await?;
+        let address = tcp.local_addr()?;
+        Ok(Self { tcp, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is ready.
+    pub async fn serve(
+        self,
+        core: Core,
+        accounts: AccountsNow,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let server = Arc::new(Server::new(core, accounts).map_err(io::Error::other)?);
+        let slots = Arc::new(Semaphore::new(limits::CONNECTIONS));
+        let mut connections = JoinSet::new();
+        let mut sweep = tokio::time::interval(SWEEP);
+        tokio::pin!(stop);
+        loop {
+            let accepted = async {
+                let slot = slots.clone().acquire_owned().await;
+                self.tcp.accept().await.map(|accepted| (slot, accepted))
+            };
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(_) = connections.join_next() => {}
+                _ = sweep.tick() => crate::files::sweep(&server).await,
+                accepted = accepted => match accepted {
+                    Ok((slot, (tcp, peer))) => {
+                        let work = serve_one(server.clone(), tcp, peer);
+                        connections.spawn(async move {
+                            work.await;
+                            drop(slot);
+                        });
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+        connections.shutdown().await;
+        crate::files::close_everything(&server).await;
+        Ok(())
+    }
+}
+
+/// One connection, from its first byte to the end of its sessions.
+async fn serve_one(server: Arc<Server>, tcp: TcpStream, peer: SocketAddr) {
+    // Small messages follow each other closely; waiting to fill a packet would slow every one.
+    let _ = tcp.set_nodelay(true);
+    let (connection, outlet) = Connection::new(peer);
+    let (reading, writing) = tcp.into_split();
+    let closing = outlet.closing.clone();
+    let writer = tokio::spawn(write_all(writing, outlet));
+    let mut work = JoinSet::new();
+    let mut closed = closing;
+    tokio::select! {
+        _ = closed.wait_for(|closing| *closing) => {}
+        () = read_all(&server, &connection, reading, &mut work) => {}
+    }
+    connection.close();
+    // What still runs is cancelled through its handle; what commits does so to its end.
+    work.shutdown().await;
+    let sessions: Vec<_> =
+        connection.state().sessions.values().cloned().collect();
+    for session in sessions {
+        dispatch::end_session(&server, &session).await;
+    }
+    crate::files::disconnected(&server, &connection);
+    writer.abort();
+    let _ = writer.await;
+}
+
+async fn read_all(
+    server: &Arc<Server>,
+    connection: &Arc<Connection>,
+    mut reading: OwnedReadHalf,
+    work: &mut JoinSet<()>,
+) {
+    let at_work = Arc::new(Semaphore::new(AT_WORK));
+    loop {
+        let Ok((message, room)) = read_one(server, connection, &mut reading).await else { return };
+        let slot = at_work.clone().acquire_owned().await;
+        let Ok(turn) = connection.turn.clone().acquire_owned().await else { return };
+        if connection.is_closing() {
+            return;
+        }
+        while work.try_join_next().is_some() {}
+        let (server, connection) = (server.clone(), connection.clone());
+        work.spawn(async move {
+            let guard = CloseUnlessDone(Some(connection.clone()));
+            let outcome = chain::run(server, connection.clone(), message, turn).await;
+            if outcome == Err(Hangup) {
+                tracing::debug!(peer = %connection.peer, "the connection is dropped");
+                connection.close();
+            }
+            guard.done();
+            drop((slot, room));
+        });
+    }
+}
+
+/// A request that panics ends its connection: what the client believes is unknown.
+struct CloseUnlessDone(Option<Arc<Connection>>);
+
+impl CloseUnlessDone {
+    fn done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CloseUnlessDone {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            connection.close();
+        }
+    }
+}
+
+/// One message and the room it takes, or the end.
+async fn read_one(
+    server: &Server,
+    connection: &Connection,
+    reading: &mut OwnedReadHalf,
+) -> io::Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
+    let known = !connection.state().sessions.is_empty();
+    let (patience, most) = if known {
+        (limits::IDLE_TIME, limits::MESSAGE_BYTES)
+    } else {
+        (limits::SETUP_TIME, limits::STRANGER_BYTES)
+    };
+    let mut prefix = [0; 4];
+    timeout(patience, reading.read_exact(&mut prefix)).await??;
+    let length = usize::try_from(u32::from_be_bytes(prefix)).unwrap_or(usize::MAX);
+    // The first byte of the prefix is a type, of which zero is the only one: with any other the
+    // length is beyond every limit.
+    if length > most || length == 0 {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let permits = u32::try_from(length).unwrap_or(u32::MAX);
+    let room = server.buffers.clone().acquire_many_owned(permits).await.ok();
+    let mut message = vec![0; length];
+    timeout(limits::TRANSFER_TIME, reading.read_exact(&mut message)).await??;
+    Ok((message, room))
+}
+
+async fn write_all(mut writing: OwnedWriteHalf, mut outlet: Outlet) {
+    while let Some((message, slot)) = outlet.messages.recv().await {
+        let length = length32(message.len()).to_be_bytes();
+        let mut framed = Buf::chain(&length[..], &message[..]);
+        match timeout(limits::TRANSFER_TIME, writing.write_all_buf(&mut framed)).await {
+            Ok(Ok(())) => drop(slot),
+            Ok(Err(_)) | Err(_) => {
+                outlet.messages.close();
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Sessions, the shares they are connected to, and the handles they hold.
+//!
+//! Must never exist without a proven key holder.
+
+use super::connection::Connection;
+use crate::crypto::SessionKeys;
+use crate::files::Open;
+use crate::limits;
+use crate::status::Status;
+use crate::wire::FileId;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use zaffre_auth::ntlm::KeyHolder;
+
+/// An established session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: u64,
+    pub(crate) holder: KeyHolder,
+    pub(crate) keys: SessionKeys,
+    pub(crate) connection: Weak<Connection>,
+    pub(crate) client_guid: [u8; 16],
+    ended: AtomicBool,
+    next_tree: AtomicU32,
+    trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
+    opens: Mutex<BTreeMap<u64, Arc<Open>>>,
+}
+
+/// A share that a session is connected to.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) id: u32,
+    pub(crate) share: Share,
+}
+
+/// What a tree leads to.
+#[derive(Debug)]
+pub(crate) enum Share {
+    /// The pipes.
+    Pipes,
+    /// Files.
+    Disk(crate::files::Disk),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    pub(crate) fn new(
+        id: u64,
+        holder: KeyHolder,
+        keys: SessionKeys,
+        connection: &Arc<Connection>,
+        client_guid: [u8; 16],
+    ) -> Self {
+        Self {
+            id,
+            holder,
+            keys,
+            connection: Arc::downgrade(connection),
+            client_guid,
+            ended: AtomicBool::new(false),
+            next_tree: AtomicU32::new(1),
+            trees: Mutex::default(),
+            opens: Mutex::default(),
+        }
+    }
+
+    /// Connects a share.
+    pub(crate) fn add_tree(&self, share: Share) -> Result<Arc<Tree>, Status> {
+        let mut trees = lock(&self.trees);
+        if trees.len() >= limits::TREES || self.has_ended() {
+            return Err(Status::INSUFFICIENT_RESOURCES);
+        }
+        let id = self.next_tree.fetch_add(1, Ordering::Relaxed);
+        let tree = Arc::new(Tree { id, share });
+        trees.insert(id, tree.clone());
+        Ok(tree)
+    }
+
+    pub(crate) fn tree(&self, id: u32) -> Option<Arc<Tree>> {
+        lock(&self.trees).get(&id).cloned()
+    }
+
+    /// Disconnects a share; its opens are the caller's to close.
+    pub(crate) fn remove_tree(&self, id: u32) -> Option<Vec<Arc<Open>>> {
+        lock(&self.trees).remove(&id)?;
+        let mut opens = lock(&self.opens);
+        let of_tree: Vec<u64> =
+            opens.iter().filter(|(_, open)| open.tree == id).map(|(id, _)| *id).collect();
+        Some(of_tree.iter().filter_map(|id| opens.remove(id)).collect())
+    }
+
+    /// Keeps a handle. One that cannot be kept is given back, to be closed.
+    pub(crate) fn add_open(&self, open: Arc<Open>) -> Result<(), Arc<Open>> {
+        let mut opens = lock(&self.opens);
+        if opens.len() >= limits::OPENS || self.has_ended() {
+            return Err(open);
+        }
+        opens.insert(open.id.volatile, open);
+        Ok(())
+    }
+
+    pub(crate) fn open(&self, id: FileId) -> Option<Arc<Open>> {
+        lock(&self.opens).get(&id.volatile).filter(|open| open.id == id).cloned()
+    }
+
+    /// Lets go of a handle.
+    pub(crate) fn take_open(&self, id: FileId) -> Option<Arc<Open>> {
+        let mut opens = lock(&self.opens);
+        opens.get(&id.volatile).filter(|open| open.id == id)?;
+        opens.remove(&id.volatile)
+    }
+
+    /// The handle of that number in the open table.
+    pub(crate) fn open_by(&self, matches: impl Fn(&Open) -> bool) -> Option<Arc<Open>> {
+        lock(&self.opens).values().find(|open| matches(open)).cloned()
+    }
+
+    /// Ends it, once: no tree and no open can be added any more, and those it had are given back.
+    pub(crate) fn end(&self) -> Vec<Arc<Open>> {
+        self.ended.store(true, Ordering::SeqCst);
+        lock(&self.trees).clear();
+        std::mem::take(&mut *lock(&self.opens)).into_values().collect()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,84 @@
+//! The server: what all connections share.
+//!
+//! Must never hold a lock while it waits.
+
+use super::session::Session;
+use super::throttle::Throttle;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::sync::Semaphore;
+use zaffre_auth::Accounts;
+use zaffre_base::Timestamp;
+use zaffre_core::Core;
+
+/// Gives the accounts as they are now; keys may be rotated while the server runs.
+pub type AccountsNow = Arc<dyn Fn() -> Arc<Accounts> + Send + Sync>;
+
+/// What the server calls itself in NTLM and in `srvsvc`.
+pub(crate) const NAME: &str = "ZAFFRE";
+
+/// The server.
+pub(crate) struct Server {
+    pub(crate) core: Core,
+    pub(crate) accounts: AccountsNow,
+    pub(crate) guid: [u8; 16],
+    pub(crate) throttle: Throttle,
+    /// Bytes that large messages may take.
+    pub(crate) buffers: Arc<Semaphore>,
+    sessions: Mutex<HashMap<u64, Weak<Session>>>,
+    next_file: AtomicU64,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").finish_non_exhaustive()
+    }
+}
+
+/// Random bytes; without them there is no secure session.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], getrandom::Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+impl Server {
+    pub(crate) fn new(core: Core, accounts: AccountsNow) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            core,
+            accounts,
+            guid: random()?,
+            throttle: Throttle::default(),
+            buffers: Arc::new(Semaphore::new(crate::limits::BUFFERED_BYTES)),
+            sessions: Mutex::default(),
+            next_file: AtomicU64::new(u64::from_le_bytes(random()?) >> 16),
+        })
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<u64, Weak<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a handle: never given twice.
+    pub(crate) fn fresh_file(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The service's time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.core.store().clock.now()
+    }
+
+    pub(crate) fn add_session(&self, session: &Arc<Session>) {
+        self.sessions().insert(session.id, Arc::downgrade(session));
+    }
+
+    pub(crate) fn remove_session(&self, id: u64) {
+        self.sessions().remove(&id);
+    }
+
+    pub(crate) fn session(&self, id: u64) -> Option<Arc<Session>> {
+        self.sessions().get(&id)?.upgrade()
+    }
+}

@@ -1,0 +1,46 @@
+//! The SMB server's endpoint: bound with the others, served beside them.
+//!
+//! Must never be reachable where the REST services with the same accounts would not be.
+
+use crate::args::Args;
+use crate::endpoints::Running;
+use crate::failure::Failure;
+use crate::terminal::say;
+use std::net::IpAddr;
+use std::sync::Arc;
+use zaffre_http::AccountsHandle;
+use zaffre_smb::Listener;
+
+const NAME: &str = "SMB";
+
+/// The SMB server's socket, bound and not yet serving.
+pub(crate) struct SmbEndpoint(Listener);
+
+impl SmbEndpoint {
+    /// Takes the address, unless SMB is not wanted.
+    pub(crate) async fn bind(args: &Args) -> Result<Option<Self>, Failure> {
+        if args.skip_smb {
+            return Ok(None);
+        }
+        let address = format!("{}:{}", args.smb_host, args.smb_port);
+        say(&format!("Azurite {NAME} service is starting at smb://{address}"));
+        let bound = Listener::bind(&args.smb_host, args.smb_port).await;
+        let failed = |error| Failure::Listen { address, flags: "smb", error };
+        bound.map(|listener| Some(Self(listener))).map_err(failed)
+    }
+
+    /// The address it is reached at.
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.0.address().ip()
+    }
+
+    /// Serves until all are stopped.
+    pub(crate) fn start(self, running: &mut Running, accounts: AccountsHandle) {
+        let url = format!("smb://{}", self.0.address());
+        let core = running.core().clone();
+        let stop = running.stopping();
+        let serving = self.0.serve(core, Arc::new(move || accounts.current()), stop);
+        running.add(NAME, serving);
+        say(&format!("Azurite {NAME} service is successfully listening at {url}"));
+    }
+}
