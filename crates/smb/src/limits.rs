@@ -43,6 +43,6 @@ pub const PIPE_BYTES: usize = 1024 * 1024;
 /// How long a stranger may take to set up a session.
 pub const SETUP_TIME: Duration = Duration::from_secs(45);
 /// How long a message may take to arrive or leave once it has begun.
-pub const TRANSFER_TIME: Duration = Duration::from_secs(60);
+pub const TRANSFER_TIME: Duration = Duration::from_mins(1);
 /// How long a connection may be idle. Clients send ECHO long before.
-pub const IDLE_TIME: Duration = Duration::from_secs(15 * 60);
+pub const IDLE_TIME: Duration = Duration::from_mins(15);

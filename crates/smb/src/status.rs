@@ -2,6 +2,10 @@
 //!
 //! Must never be consulted to decide anything: a code is what a decision looks like on the wire.
 
+use zaffre_core::Error;
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::FileRefusal;
+
 /// A status as it goes over the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status(pub u32);
@@ -110,5 +114,67 @@ impl From<Status> for Failure {
 impl From<crate::wire::cursor::Malformed> for Failure {
     fn from(_: crate::wire::cursor::Malformed) -> Self {
         Status::INVALID_PARAMETER.into()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Status::from(error).into()
+    }
+}
+
+impl From<Error> for Status {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(Refusal::File(refusal)) => refusal.into(),
+            Error::Refused(refusal) => {
+                tracing::warn!(?refusal, "a refusal that files do not have");
+                Self::INVALID_PARAMETER
+            }
+            Error::Store(error) => {
+                tracing::error!(%error, "the store failed");
+                Self::UNEXPECTED_IO_ERROR
+            }
+        }
+    }
+}
+
+/// The table.
+impl From<FileRefusal> for Status {
+    fn from(refusal: FileRefusal) -> Self {
+        use FileRefusal as R;
+        match refusal {
+            R::ShareNotFound | R::ShareBeingDeleted => Self::BAD_NETWORK_NAME,
+            R::ShareAlreadyExists | R::ResourceAlreadyExists => Self::OBJECT_NAME_COLLISION,
+            R::ResourceNotFound | R::ShareSnapshotNotFound | R::PreviousSnapshotNotFound => {
+                Self::OBJECT_NAME_NOT_FOUND
+            }
+            R::ParentNotFound => Self::OBJECT_PATH_NOT_FOUND,
+            R::ResourceTypeMismatch => Self::NOT_A_DIRECTORY,
+            R::DirectoryNotEmpty => Self::DIRECTORY_NOT_EMPTY,
+            R::CannotDelete => Self::CANNOT_DELETE,
+            R::MovedIntoItself
+            | R::ReadOnlyAttribute
+            | R::OverwriteNotPermitted
+            | R::ClientCacheFlushDelay => Self::ACCESS_DENIED,
+            R::InvalidPath | R::InvalidResourceName => Self::OBJECT_NAME_INVALID,
+            R::SharingViolation => Self::SHARING_VIOLATION,
+            R::FileLockConflict => Self::FILE_LOCK_CONFLICT,
+            R::DeletePending => Self::DELETE_PENDING,
+            R::HandleLimitExceeded => Self::INSUFFICIENT_RESOURCES,
+            R::ShareSizeLimitReached => Self::DISK_FULL,
+            R::ShareSnapshotOperationNotSupported => Self::MEDIA_WRITE_PROTECTED,
+            R::ShareHasSnapshots
+            | R::ShareSnapshotCountExceeded
+            | R::ShareSnapshotInProgress
+            | R::DeleteShareWhenSnapshotLeased
+            | R::InvalidAttributes
+            | R::InvalidPermission
+            | R::NoTextForPermission
+            | R::InvalidPermissionKey
+            | R::FileTooLarge
+            | R::FileGenerationMismatch
+            | R::NoPendingCopy => Self::INVALID_PARAMETER,
+        }
     }
 }

@@ -196,7 +196,6 @@ pub(crate) enum Command {
 /// Flags of services that are not served yet: accepted, so that command lines keep working.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Services to come (accepted, not served yet)")]
-#[expect(clippy::struct_field_names, reason = "ports are what they have")]
 pub(crate) struct Later {
     /// Port of the File service
     #[arg(long = "filePort", value_name = "PORT")]
@@ -209,10 +208,7 @@ pub(crate) struct Later {
 impl Later {
     /// Names of the services that were asked for and will not come.
     pub(crate) fn asked_for(&self) -> Vec<&'static str> {
-        let asked = [
-            (self.file_port.is_some(), "File"),
-            (self.console_port.is_some(), "console"),
-        ];
+        let asked = [(self.file_port.is_some(), "File"), (self.console_port.is_some(), "console")];
         asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
     }
 }

@@ -106,8 +106,7 @@ impl Running {
         let stop = self.stopping();
         let listener = endpoint.listener;
         let alarms = Alarms::default();
-        let serving =
-            async move { listener.serve(Arc::new(service), options, alarms, stop).await };
+        let serving = async move { listener.serve(Arc::new(service), options, alarms, stop).await };
         self.add(endpoint.name, serving);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));
     }

@@ -84,9 +84,7 @@ impl Acceptor {
         };
         match (inner, self.asked.take()) {
             // Another mechanism came first, or ours without a word: ours it will be.
-            (None, _) => {
-                Ok(Step::Continue(spnego::response(State::Incomplete, true, None, None)))
-            }
+            (None, _) => Ok(Step::Continue(spnego::response(State::Incomplete, true, None, None))),
             (Some(inner), None) => self.challenge(inner, random, filetime),
             (Some(inner), Some(asked)) => {
                 self.finish(accounts, &asked, &inner, integrity.as_deref())
@@ -150,10 +148,17 @@ impl Acceptor {
 
 /// The session's base key if the proof is right for any key of the account. Somebody unknown takes
 /// as long as somebody with a wrong key.
-fn base_key(account: Option<&Account>, asked: &Asked, said: &Authenticate) -> Option<Secret<[u8; 16]>> {
+fn base_key(
+    account: Option<&Account>,
+    asked: &Asked,
+    said: &Authenticate,
+) -> Option<Secret<[u8; 16]>> {
     const NOBODYS: &[u8] = &[0; 64];
-    let mut passwords: Vec<String> =
-        account.into_iter().flat_map(Account::keys).map(|key| base64::encode(key.expose())).collect();
+    let mut passwords: Vec<String> = account
+        .into_iter()
+        .flat_map(Account::keys)
+        .map(|key| base64::encode(key.expose()))
+        .collect();
     if passwords.is_empty() {
         passwords.push(base64::encode(NOBODYS));
     }
@@ -179,6 +184,7 @@ mod tests {
     const NEGOTIATE: &[u8] = b"NTLMSSP\0\x01\0\0\0\x97\x82\x08\xe2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     const RANDOM: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
+    #[expect(clippy::struct_excessive_bools, reason = "each is one way to be wrong")]
     struct Client<'a> {
         user: &'a str,
         password: &'a str,
@@ -216,7 +222,8 @@ mod tests {
             }
             let mut message = b"NTLMSSP\0\x03\0\0\0".to_vec();
             let mut tail = Vec::new();
-            for value in [vec![], response, utf16("AZURE"), utf16(self.user), vec![], sent.to_vec()] {
+            for value in [vec![], response, utf16("AZURE"), utf16(self.user), vec![], sent.to_vec()]
+            {
                 let length = u16::try_from(value.len()).expect("short").to_le_bytes();
                 message.extend(length);
                 message.extend(length);
@@ -227,8 +234,7 @@ mod tests {
             message.extend([0; 24]);
             message.extend(tail);
             if self.with_mic {
-                let mut mic =
-                    integrity(&exchanged(&base, sent), &[NEGOTIATE, challenge, &message]);
+                let mut mic = integrity(&exchanged(&base, sent), &[NEGOTIATE, challenge, &message]);
                 mic[0] ^= u8::from(self.spoil_mic);
                 message[72..88].copy_from_slice(&mic);
             }

@@ -4,6 +4,8 @@
 
 const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
 const MIC_AT: usize = 72;
+/// Bytes of a challenge before its fields' values.
+const HEAD: usize = 56;
 
 pub(super) const UNICODE: u32 = 0x0000_0001;
 const REQUEST_TARGET: u32 = 0x0000_0004;
@@ -82,7 +84,6 @@ pub(super) fn challenge(asked: u32, name: &str, random: [u8; 8], filetime: u64) 
         message.extend(length);
         message.extend(u32::try_from(offset).unwrap_or(0).to_le_bytes());
     };
-    const HEAD: usize = 56;
     message.extend(2_u32.to_le_bytes());
     field(&mut message, name.len(), HEAD);
     message.extend(flags.to_le_bytes());
@@ -128,7 +129,8 @@ impl Authenticate {
         if blob.first()? != &1 || blob.get(1)? != &1 {
             return None;
         }
-        let integrity = if announces_integrity(blob)? { Some(take(message, MIC_AT)?) } else { None };
+        let integrity =
+            if announces_integrity(blob)? { Some(take(message, MIC_AT)?) } else { None };
         let units = user.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
         let user: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
         let key = if key.is_empty() { None } else { Some(key.try_into().ok()?) };
@@ -172,7 +174,10 @@ mod tests {
         let whole = challenge(u32::MAX, "zaffre", [1; 8], 5);
         assert_eq!(u32_at(&whole, 8), Some(2));
         assert_eq!(field(&whole, 12), Some(&super::super::proof::utf16("zaffre")[..]));
-        assert!(announces_integrity(&[&[0; 28][..], field(&whole, 40).expect("info")].concat()) == Some(false));
+        assert!(
+            announces_integrity(&[&[0; 28][..], field(&whole, 40).expect("info")].concat())
+                == Some(false)
+        );
         for length in 0..88 {
             let mut message = SIGNATURE.to_vec();
             message.extend(3_u32.to_le_bytes());

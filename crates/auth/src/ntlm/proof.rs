@@ -80,8 +80,7 @@ pub(super) fn signature(key: &Secret<Key>, side: Side, sealed: bool, message: &[
     let mut sum = [0; 8];
     sum.copy_from_slice(&digest[..8]);
     if sealed {
-        let mut cipher =
-            Rc4::new_from_slice(&derived(key, sealing)).expect("RC4 takes 16 bytes");
+        let mut cipher = Rc4::new_from_slice(&derived(key, sealing)).expect("RC4 takes 16 bytes");
         cipher.apply_keystream(&mut sum);
     }
     let mut made = [0; 16];

@@ -77,12 +77,14 @@ fn fields(sequence: &[u8]) -> Option<[Option<&[u8]>; 5]> {
     Some(found)
 }
 
-fn octets(field: Option<&[u8]>) -> Option<Option<Vec<u8>>> {
-    match field {
-        None => Some(None),
-        Some(field) => Some(Some(expect(field, OCTETS)?.to_vec())),
-    }
+/// The octets in a field; a field that is not there has none.
+fn octets(field: Option<&[u8]>) -> Result<Option<Vec<u8>>, NotOctets> {
+    let Some(field) = field else { return Ok(None) };
+    expect(field, OCTETS).map(|octets| Some(octets.to_vec())).ok_or(NotOctets)
 }
+
+/// A field that should hold octets holds something else.
+struct NotOctets;
 
 impl Token {
     /// Reads one.
@@ -101,7 +103,10 @@ impl Token {
             (INIT, inner, _) => Self::init(inner),
             (RESPONSE, inner, _) => {
                 let [_, _, token, integrity, _] = fields(inner)?;
-                Some(Self::Response { token: octets(token)?, integrity: octets(integrity)? })
+                Some(Self::Response {
+                    token: octets(token).ok()?,
+                    integrity: octets(integrity).ok()?,
+                })
             }
             _ => None,
         }
@@ -122,8 +127,14 @@ impl Token {
             }
             rest = after;
         }
-        let integrity = octets(integrity).flatten();
-        Some(Self::Init { mechanisms: mechanisms.to_vec(), ntlm, token: octets(token)?, integrity })
+        // Servers put a hint of another type there.
+        let integrity = octets(integrity).unwrap_or_default();
+        Some(Self::Init {
+            mechanisms: mechanisms.to_vec(),
+            ntlm,
+            token: octets(token).ok()?,
+            integrity,
+        })
     }
 }
 
@@ -208,11 +219,9 @@ mod tests {
         let response = response(State::Incomplete, true, Some(&long), Some(&[9; 16]));
         let want = Token::Response { token: Some(long.clone()), integrity: Some(vec![9; 16]) };
         assert_eq!(Token::parse(&response), Some(want));
-        for (oids, ntlm) in [
-            (&[NTLMSSP][..], Some(true)),
-            (&[KERBEROS, NTLMSSP], Some(false)),
-            (&[KERBEROS], None),
-        ] {
+        for (oids, ntlm) in
+            [(&[NTLMSSP][..], Some(true)), (&[KERBEROS, NTLMSSP], Some(false)), (&[KERBEROS], None)]
+        {
             let Some(Token::Init { ntlm: found, token, .. }) =
                 Token::parse(&client_init(oids, Some(&long)))
             else {

@@ -55,7 +55,13 @@ impl Cipher {
         }
     }
 
-    fn encrypt(self, key: &[u8], nonce: &[u8; 16], aad: &[u8], data: &mut [u8]) -> Option<[u8; 16]> {
+    fn encrypt(
+        self,
+        key: &[u8],
+        nonce: &[u8; 16],
+        aad: &[u8],
+        data: &mut [u8],
+    ) -> Option<[u8; 16]> {
         match self {
             Self::Ccm128 => encrypt::<Ccm<Aes128, U16, U11>>(key, &nonce[..11], aad, data),
             Self::Ccm256 => encrypt::<Ccm<Aes256, U16, U11>>(key, &nonce[..11], aad, data),
@@ -64,7 +70,13 @@ impl Cipher {
         }
     }
 
-    fn decrypt(self, key: &[u8], header: &TransformHeader, aad: &[u8], data: &mut [u8]) -> Option<()> {
+    fn decrypt(
+        self,
+        key: &[u8],
+        header: &TransformHeader,
+        aad: &[u8],
+        data: &mut [u8],
+    ) -> Option<()> {
         let (nonce, tag) = (&header.nonce, &header.tag);
         match self {
             Self::Ccm128 => decrypt::<Ccm<Aes128, U16, U11>>(key, &nonce[..11], aad, data, tag),
@@ -143,7 +155,10 @@ mod tests {
     use super::*;
 
     fn hex(text: &str) -> Vec<u8> {
-        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hex")).collect()
+        (0..text.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hex"))
+            .collect()
     }
 
     const ALL: [Cipher; 4] = [Cipher::Ccm128, Cipher::Gcm128, Cipher::Ccm256, Cipher::Gcm256];

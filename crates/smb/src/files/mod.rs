@@ -1,6 +1,11 @@
 //! The commands on files, one file each, on the same core as the REST service.
 //!
 //! Must never touch the store: everything goes through `zaffre_core::file`.
+#![expect(
+    clippy::unused_async,
+    clippy::unnecessary_wraps,
+    reason = "there is one kind of handle yet"
+)]
 
 pub(crate) mod ioctl;
 
@@ -52,8 +57,12 @@ impl Disk {
 }
 
 /// The names of the account's shares.
-pub(crate) async fn share_names(_: &Server, _: &Session) -> Result<Vec<String>, Failure> {
-    Ok(Vec::new())
+pub(crate) async fn share_names(
+    server: &Server,
+    session: &Session,
+) -> Result<Vec<String>, Failure> {
+    let names = zaffre_core::file::share::share_names(&server.core, session.holder.account()).await;
+    Ok(names?.iter().map(ToString::to_string).collect())
 }
 
 /// The handles of a session that ends.

@@ -115,8 +115,7 @@ pub(crate) fn create(x: &mut Exchange<'_>, request: &create::Request) -> Result<
     x.session.add_open(open).map_err(|_| Status::INSUFFICIENT_RESOURCES)?;
     x.related = Ok(file);
     let facts = create::Facts { attributes: NORMAL, allocation: 4096, ..Default::default() };
-    let response =
-        create::Response { oplock: 0, action: 1, facts, file, contexts: Vec::new() };
+    let response = create::Response { oplock: 0, action: 1, facts, file, contexts: Vec::new() };
     Ok(Reply::ok(response.write()))
 }
 

@@ -181,17 +181,24 @@ mod tests {
         let shares = ["docs".to_owned(), "pictures".to_owned()];
         let view = View { server: "ZAFFRE", shares: &shares };
         let ask = |level: u32| [0_u32.to_le_bytes(), level.to_le_bytes()].concat();
-        for (operation, level, code) in
-            [(15, 0, 0), (15, 1, 0), (15, 2, 0), (15, 502, 124), (21, 100, 0), (21, 101, 0), (21, 7, 124)]
-        {
+        for (operation, level, code) in [
+            (15, 0, 0),
+            (15, 1, 0),
+            (15, 2, 0),
+            (15, 502, 124),
+            (21, 100, 0),
+            (21, 101, 0),
+            (21, 7, 124),
+        ] {
             let made = run(view, operation, &ask(level)).expect("an answer");
             let (_, last) = made.split_last_chunk::<4>().expect("a code");
             assert_eq!(u32::from_le_bytes(*last), code, "{operation} {level}");
         }
         let listed = run(view, 15, &ask(1)).expect("an answer");
-        let text: String = char::decode_utf16(listed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]])))
-            .map(|c| c.unwrap_or('?'))
-            .collect();
+        let text: String =
+            char::decode_utf16(listed.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]])))
+                .map(|c| c.unwrap_or('?'))
+                .collect();
         for name in ["docs", "pictures", "IPC$"] {
             assert!(text.contains(name), "{name}");
         }
@@ -208,9 +215,9 @@ mod tests {
             let units: Vec<u16> = name.encode_utf16().chain([0]).collect();
             let count = length32(units.len());
             to.u32(0).u32(count).u32(0).u32(count);
-            units.iter().for_each(|unit| {
-                to.u16(*unit);
-            });
+            for unit in units {
+                to.u16(unit);
+            }
             to.align(4).u32(1);
             run(view, 16, &to.finish()).expect("an answer")
         };

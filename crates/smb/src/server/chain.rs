@@ -67,7 +67,8 @@ pub(super) async fn run(
         if header.has(RESPONSE) {
             return Err(Hangup);
         }
-        let step = Step { server: &server, connection: &connection, header, element, first: at == 0 };
+        let step =
+            Step { server: &server, connection: &connection, header, element, first: at == 0 };
         step.run(&mut chain, &mut waiting).await?;
     }
     if let Some(message) = waiting.answers.take() {
@@ -77,7 +78,11 @@ pub(super) async fn run(
 }
 
 /// SMB 1: only the question whether there is more.
-async fn first_words(server: &Server, connection: &Connection, message: &[u8]) -> Result<(), Hangup> {
+async fn first_words(
+    server: &Server,
+    connection: &Connection,
+    message: &[u8],
+) -> Result<(), Hangup> {
     if !matches!(connection.state().stage, Stage::Fresh) {
         return Err(Hangup);
     }
@@ -199,7 +204,8 @@ impl Step<'_> {
     }
 
     async fn session_setup(&self, waiting: &mut Waiting) {
-        let Ok(Request::SessionSetup(request)) = Request::parse(Command::SessionSetup, self.element)
+        let Ok(Request::SessionSetup(request)) =
+            Request::parse(Command::SessionSetup, self.element)
         else {
             let outcome = Err(Status::INVALID_PARAMETER.into());
             waiting.answers.add(self.connection, &self.header, outcome, None, None);

@@ -76,7 +76,9 @@ async fn on_pipes(x: &mut Exchange<'_>, request: Request) -> Result<Reply, Failu
         Request::TreeDisconnect => tree_disconnect(x).await,
         Request::Create(request) => pipe::create(x, &request),
         Request::Close(request) => pipe::close(x, request),
-        Request::Flush(file) => x.open(file).map(|_| Reply::ok(empty_response())).map_err(Into::into),
+        Request::Flush(file) => {
+            x.open(file).map(|_| Reply::ok(empty_response())).map_err(Into::into)
+        }
         Request::Read(request) => pipe::read(x, request),
         Request::Write(request) => pipe::write(x, &request).await,
         Request::Ioctl(request) => files::ioctl::run(x, request).await,

@@ -109,8 +109,7 @@ async fn serve_one(server: Arc<Server>, tcp: TcpStream, peer: SocketAddr) {
     connection.close();
     // What still runs is cancelled through its handle; what commits does so to its end.
     work.shutdown().await;
-    let sessions: Vec<_> =
-        connection.state().sessions.values().cloned().collect();
+    let sessions: Vec<_> = connection.state().sessions.values().cloned().collect();
     for session in sessions {
         dispatch::end_session(&server, &session).await;
     }
@@ -196,12 +195,11 @@ async fn write_all(mut writing: OwnedWriteHalf, mut outlet: Outlet) {
     while let Some((message, slot)) = outlet.messages.recv().await {
         let length = length32(message.len()).to_be_bytes();
         let mut framed = Buf::chain(&length[..], &message[..]);
-        match timeout(limits::TRANSFER_TIME, writing.write_all_buf(&mut framed)).await {
-            Ok(Ok(())) => drop(slot),
-            Ok(Err(_)) | Err(_) => {
-                outlet.messages.close();
-                break;
-            }
+        let sent = timeout(limits::TRANSFER_TIME, writing.write_all_buf(&mut framed)).await;
+        drop(slot);
+        if !matches!(sent, Ok(Ok(()))) {
+            // Whoever sends next finds the way closed and ends the connection.
+            return;
         }
     }
 }

@@ -47,8 +47,7 @@ pub(super) fn agree(server: &Server, request: &Request) -> Result<(Agreed, Reply
     if dialect.has_large_messages() {
         capabilities |= LEASING | LARGE_MTU;
     }
-    let mut algorithm =
-        if dialect.is_third() { Algorithm::AesCmac } else { Algorithm::HmacSha256 };
+    let mut algorithm = if dialect.is_third() { Algorithm::AesCmac } else { Algorithm::HmacSha256 };
     let mut cipher = None;
     let mut contexts = Vec::new();
     match dialect {
@@ -187,8 +186,9 @@ mod tests {
 
     #[test]
     fn contexts_choose() {
+        type Offered = Vec<(u16, Vec<u8>)>;
         type Want = Result<(Option<Cipher>, Option<Algorithm>), Status>;
-        let rows: [(Vec<(u16, Vec<u8>)>, Want); 8] = [
+        let rows: [(Offered, Want); 8] = [
             (vec![preauth(1)], Ok((None, None))),
             (vec![], Err(Status::INVALID_PARAMETER)),
             (vec![preauth(1), preauth(1)], Err(Status::INVALID_PARAMETER)),

@@ -26,7 +26,14 @@ pub(super) struct Answers {
 /// A response's header for a request's.
 fn response_header(request: &Header, status: Status, credits: u16) -> Header {
     let keep = request.flags & (RELATED | PRIORITY);
-    Header { status: status.0, credits, flags: RESPONSE | keep, next: 0, signature: [0; 16], ..*request }
+    Header {
+        status: status.0,
+        credits,
+        flags: RESPONSE | keep,
+        next: 0,
+        signature: [0; 16],
+        ..*request
+    }
 }
 
 impl Answers {

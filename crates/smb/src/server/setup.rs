@@ -101,11 +101,8 @@ fn dialogue(connection: &Connection, id: u64) -> Result<(u64, Dialogue), Status>
     if state.sessions.len() + state.dialogues.len() >= limits::SESSIONS {
         return Err(Status::INSUFFICIENT_RESOURCES);
     }
-    let new = |existing| Dialogue {
-        acceptor: Acceptor::new(NAME),
-        preauth: agreed.preauth,
-        existing,
-    };
+    let new =
+        |existing| Dialogue { acceptor: Acceptor::new(NAME), preauth: agreed.preauth, existing };
     if id == 0 {
         let fresh = u64::from_le_bytes(random().map_err(|_| Status::INSUFFICIENT_RESOURCES)?);
         // Zero and all ones mean something else.

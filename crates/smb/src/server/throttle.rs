@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Failures that cost nothing: a mistyped key.
 const FREE: u32 = 10;
 /// How long failures are remembered after the last one.
-const MEMORY: Duration = Duration::from_secs(60);
+const MEMORY: Duration = Duration::from_mins(1);
 /// Addresses that are remembered.
 const ADDRESSES: usize = 4096;
 

@@ -41,7 +41,8 @@ pub fn parse_chain(mut bytes: &[u8]) -> Result<Vec<Context>, Malformed> {
         let data_at = usize::from(reader.u16()?);
         let data_length = index(reader.u32()?);
         let whole = if next == 0 { bytes } else { bytes.get(..next).ok_or(Malformed)? };
-        if name_length == 0 || name_at < 16 || (data_length > 0 && data_at < name_at + name_length) {
+        if name_length == 0 || name_at < 16 || (data_length > 0 && data_at < name_at + name_length)
+        {
             return Err(Malformed);
         }
         found.push(Context {

@@ -82,7 +82,9 @@ impl Request {
             Command::Ioctl => Self::Ioctl(io::IoctlRequest::parse(element)?),
             Command::Cancel => session::empty(element).map(|()| Self::Cancel)?,
             Command::Echo => session::empty(element).map(|()| Self::Echo)?,
-            Command::QueryDirectory => Self::QueryDirectory(info::DirectoryRequest::parse(element)?),
+            Command::QueryDirectory => {
+                Self::QueryDirectory(info::DirectoryRequest::parse(element)?)
+            }
             Command::ChangeNotify => Self::ChangeNotify(info::NotifyRequest::parse(element)?),
             Command::QueryInfo => Self::QueryInfo(info::QueryRequest::parse(element)?),
             Command::SetInfo => Self::SetInfo(info::SetRequest::parse(element)?),
