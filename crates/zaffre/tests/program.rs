@@ -121,9 +121,11 @@ fn starts_serves_and_ends() {
             "Azurite Blob service is closing...".to_owned(),
             "Azurite Queue service is closing...".to_owned(),
             "Azurite Table service is closing...".to_owned(),
+            "Azurite SMB service is closing...".to_owned(),
             "Azurite Blob service successfully closed".to_owned(),
             "Azurite Queue service successfully closed".to_owned(),
             "Azurite Table service successfully closed".to_owned(),
+            "Azurite SMB service successfully closed".to_owned(),
         ];
         assert!(lines.ends_with(&last), "{lines:?}");
     }
@@ -135,7 +137,7 @@ fn silence_spares_the_lines_tools_wait_for() {
     let server = Server::start(zaffre(dir.path(), "--blobPort 0 --silent --inMemoryPersistence"));
     server.signal("-TERM");
     let (code, lines) = server.end();
-    assert_eq!((code, lines.len()), (Some(0), 12), "{lines:?}");
+    assert_eq!((code, lines.len()), (Some(0), 15), "{lines:?}");
     assert!(!dir.path().join("zaffre-data").exists());
 }
 
