@@ -109,6 +109,12 @@ pub enum Kind {
     SetBlobTags,
     /// Set Blob Tier
     SetBlobTier,
+    /// Set Blob Immutability Policy
+    SetBlobImmutabilityPolicy,
+    /// Delete Blob Immutability Policy
+    DeleteBlobImmutabilityPolicy,
+    /// Set Blob Legal Hold
+    SetBlobLegalHold,
     /// Find Blobs by Tags, in the whole account
     FindBlobsByTags,
     /// Find Blobs by Tags, in one container
@@ -124,9 +130,6 @@ pub enum Unserved {
     CopyBlob,
     CopyBlobFromUrl,
     AbortCopyBlob,
-    SetBlobImmutabilityPolicy,
-    DeleteBlobImmutabilityPolicy,
-    SetBlobLegalHold,
     PutPageFromUrl,
     IncrementalCopyBlob,
 }
@@ -180,6 +183,9 @@ impl Kind {
             Self::GetBlobTags => "GetBlobTags",
             Self::SetBlobTags => "SetBlobTags",
             Self::SetBlobTier => "SetBlobTier",
+            Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
+            Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
+            Self::SetBlobLegalHold => "SetBlobLegalHold",
             Self::FindBlobsByTags => "FindBlobsByTags",
             Self::FindBlobsByTagsInContainer => "FindBlobsByTagsInContainer",
             Self::Unserved(unserved) => unserved.name(),
@@ -235,6 +241,9 @@ impl Kind {
             Self::GetBlobTags => Action::GetBlobTags,
             Self::SetBlobTags => Action::SetBlobTags,
             Self::SetBlobTier => Action::SetBlobTier,
+            Self::SetBlobImmutabilityPolicy => Action::SetBlobImmutabilityPolicy,
+            Self::DeleteBlobImmutabilityPolicy => Action::DeleteBlobImmutabilityPolicy,
+            Self::SetBlobLegalHold => Action::SetBlobLegalHold,
             Self::FindBlobsByTags => Action::FindBlobsByTags,
             Self::FindBlobsByTagsInContainer => Action::FindBlobsByTagsInContainer,
         })
@@ -298,7 +307,10 @@ impl Kind {
             | Self::PutBlockList
             | Self::SetBlobExpiry
             | Self::SetBlobTags
-            | Self::SetBlobTier => true,
+            | Self::SetBlobTier
+            | Self::SetBlobImmutabilityPolicy
+            | Self::DeleteBlobImmutabilityPolicy
+            | Self::SetBlobLegalHold => true,
             Self::Unserved(unserved) => unserved.is_write(),
         }
     }
@@ -311,9 +323,6 @@ impl Unserved {
             Self::CopyBlob => "CopyBlob",
             Self::CopyBlobFromUrl => "CopyBlobFromURL",
             Self::AbortCopyBlob => "AbortCopyBlob",
-            Self::SetBlobImmutabilityPolicy => "SetBlobImmutabilityPolicy",
-            Self::DeleteBlobImmutabilityPolicy => "DeleteBlobImmutabilityPolicy",
-            Self::SetBlobLegalHold => "SetBlobLegalHold",
             Self::PutPageFromUrl => "PutPageFromURL",
             Self::IncrementalCopyBlob => "IncrementalCopyBlob",
         }
@@ -324,9 +333,6 @@ impl Unserved {
             Self::CopyBlob
             | Self::CopyBlobFromUrl
             | Self::AbortCopyBlob
-            | Self::SetBlobImmutabilityPolicy
-            | Self::DeleteBlobImmutabilityPolicy
-            | Self::SetBlobLegalHold
             | Self::PutPageFromUrl
             | Self::IncrementalCopyBlob => true,
         }
@@ -422,6 +428,12 @@ pub enum BlobOperation {
     SetBlobTags(TagsUpload),
     /// Set Blob Tier
     SetBlobTier(op::SetBlobTier),
+    /// Set Blob Immutability Policy
+    SetBlobImmutabilityPolicy(op::SetBlobImmutabilityPolicy),
+    /// Delete Blob Immutability Policy
+    DeleteBlobImmutabilityPolicy(op::DeleteBlobImmutabilityPolicy),
+    /// Set Blob Legal Hold
+    SetBlobLegalHold(op::SetBlobLegalHold),
     /// Find Blobs by Tags
     FindBlobsByTags(Search),
     /// Recognised and refused by name.

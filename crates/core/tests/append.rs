@@ -26,6 +26,7 @@ fn create(at: &str) -> CreateBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
+        protection: Default::default(),
         context: CONTEXT,
     }
 }

@@ -42,6 +42,18 @@ pub enum Refusal {
     BlobTierInadequateForContentLength,
     /// A premium tier can only be raised.
     CannotChangeToLowerTier,
+    /// The state must stay as it is for some time.
+    BlobImmutableDueToPolicy,
+    /// The state must stay as it is until somebody takes the hold away.
+    BlobImmutableDueToLegalHold,
+    /// A locked policy cannot be taken away.
+    ImmutabilityPolicyDeleteOnLockedPolicy,
+    /// A policy that would be over already.
+    ImmutabilityPolicyInThePast,
+    /// The account does not offer policies and holds.
+    ImmutabilityNotEnabled,
+    /// A container that may hold immutable blobs is deleted only once it is empty.
+    ContainerImmutableStorageWithVersioningEnabled,
     /// The credential may create but not overwrite.
     UnauthorizedBlobOverwrite,
 

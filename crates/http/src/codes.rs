@@ -76,6 +76,10 @@ codes! {
         "The specified container is being deleted. Try operation later."
     CONTAINER_DISABLED = CONFLICT "ContainerDisabled":
         "The specified container has been disabled by the administrator."
+    CONTAINER_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED = CONFLICT
+        "ContainerImmutableStorageWithVersioningEnabled":
+        "The requested operation is not allowed as the container has a immutable storage with \
+         versioning enabled."
     CONTAINER_NOT_FOUND = NOT_FOUND "ContainerNotFound":
         "The specified container does not exist."
     COPY_ACROSS_ACCOUNTS_NOT_SUPPORTED = BAD_REQUEST "CopyAcrossAccountsNotSupported":
@@ -89,6 +93,9 @@ codes! {
          calculated by the server."
     FEATURE_VERSION_MISMATCH = CONFLICT "FeatureVersionMismatch":
         "The operation for AppendBlob requires at least version 2015-02-21."
+    IMMUTABILITY_POLICY_DELETE_ON_LOCKED_POLICY = CONFLICT
+        "ImmutabilityPolicyDeleteOnLockedPolicy":
+        "The immutability policy of the blob is locked and cannot be deleted."
     INFINITE_LEASE_DURATION_REQUIRED = PRECONDITION_FAILED "InfiniteLeaseDurationRequired":
         "The lease ID matched, but the specified lease must be an infinite-duration lease."
     INVALID_BLOB_OR_BLOCK = BAD_REQUEST "InvalidBlobOrBlock":

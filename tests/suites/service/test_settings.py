@@ -57,6 +57,41 @@ def test_kept_after_deletion_as_a_client_says():
         assert client.delete("/con1/c").expect(202).headers["x-ms-delete-type-permanent"] == "false"
 
 
+APPEND = {"x-ms-blob-type": "AppendBlob"}
+
+
+@pytest.mark.parametrize("snapshots", [1, 100])
+def test_another_kind_of_blob_leaves_nothing_of_the_deleted_one(snapshots):
+    with Server("--setting", "blob-retention-days=7") as own:
+        client = Client(own.url)
+        client.create_container("con1")
+        for name, headers in (("same", {}), ("other", APPEND)):
+            path = f"/con1/{name}"
+            client.put(path, b"1").expect(201)
+            for _ in range(snapshots):
+                client.send("PUT", path, "comp=snapshot").expect(201)
+            client.delete(path, {"x-ms-delete-snapshots": "include"}).expect(202)
+            client.send("PUT", path, "", {"x-ms-blob-type": "BlockBlob", **headers}).expect(201)
+            client.send("PUT", path, "comp=undelete").expect(200)
+        query = "restype=container&comp=list&include=snapshots,deleted"
+        listing = client.get("/con1", query=query).expect(200).body.decode()
+        assert listing.count("<Name>same</Name>") == snapshots + 2
+        assert listing.count("<Name>other</Name>") == 1
+
+
+def test_containers_are_kept():
+    with Server("--setting", "container-retention-days=7") as own:
+        client = Client(own.url)
+        client.create_container("con1")
+        client.put("/con1/b", b"1").expect(201)
+        client.send("DELETE", "/con1", "restype=container").expect(202)
+        listing = client.get("/", query="comp=list&include=deleted").expect(200).body.decode()
+        version = listing.split("<Version>")[1].split("<")[0]
+        back = {"x-ms-deleted-container-name": "con1", "x-ms-deleted-container-version": version}
+        client.send("PUT", "/con1", "restype=container&comp=undelete", back).expect(201)
+        assert client.get("/con1/b").expect(200).body == b"1"
+
+
 def test_public_access():
     with Server("--setting", "public-access=false") as own:
         client = Client(own.url)
@@ -100,6 +135,8 @@ BAD = [
     (["--setting", "versionning=true"], "there is no setting `versionning`"),
     (["--setting", "versioning=yes"], "must be true or false"),
     (["--setting", "blob-retention-days=400"], "must be 0 (off) to 365"),
+    (["--setting", "rehydration-seconds=60000"], "must be 0 to 54000"),
+    (["--setting", "encryption-scopes=a!"], "must be names of 3 to 63"),
     (["--setting", "nobody.versioning=true"], "the account nobody, which is not there"),
     (["--setting", "versioning"], "name=value"),
 ]

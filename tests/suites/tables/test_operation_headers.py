@@ -40,7 +40,9 @@ OPERATIONS = {
     "ListBlobs": lambda c, p, h: c.get(p, h, "restype=container&comp=list"),
     "ListContainers": lambda c, p, h: c.get("/", {**h}, "comp=list&maxresults=1"),
 }
-ROWS = rows("operation_headers")
+# Needs an account that offers it: `protection/test_immutability.py` has its cells.
+ELSEWHERE = ("SetBlobImmutabilityPolicy",)
+ROWS = [row for row in rows("operation_headers") if row["operation"] not in ELSEWHERE]
 CELLS = [
     (row["operation"], header, row[header])
     for row in ROWS

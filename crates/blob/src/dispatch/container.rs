@@ -4,6 +4,7 @@ use super::{Dispatch, done};
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::render::container;
 use crate::render::listing::{self, Frame};
+use crate::render::protection::Asked;
 use hyper::StatusCode;
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply, access_policies, xml};
@@ -19,13 +20,14 @@ impl Dispatch<'_> {
         let page = done(service::list_containers(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let (versions, tags) = (false, false);
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, tags, version };
+        let (versions, tags, protection) = (false, false, Asked::default());
+        let (endpoint, echo) = (&endpoint, &echo);
+        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, version };
         Ok(listing::containers(&page, &frame))
     }
 
     pub(super) async fn list_blobs(self, asked: BlobListing) -> Result<Reply, ApiError> {
-        let BlobListing { op, echo } = asked;
+        let BlobListing { op, echo, protection } = asked;
         let (metadata, tags) = (op.include_metadata, op.include_tags);
         let versions = op.history.versions;
         let name = op.at.container.clone();
@@ -33,7 +35,8 @@ impl Dispatch<'_> {
         let page = done(service::list_blobs(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let frame = Frame { endpoint: &endpoint, echo: &echo, metadata, versions, tags, version };
+        let (endpoint, echo) = (&endpoint, &echo);
+        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, version };
         Ok(listing::blobs(&page, name.as_str(), &frame))
     }
 

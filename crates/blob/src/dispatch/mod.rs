@@ -7,6 +7,7 @@ mod blob;
 mod container;
 mod from_url;
 mod pages;
+mod protection;
 mod query;
 mod service;
 mod tags;
@@ -89,6 +90,9 @@ impl Dispatch<'_> {
             B::GetBlobTags(op) => self.get_blob_tags(op).await,
             B::SetBlobTags(upload) => self.set_blob_tags(upload, body).await,
             B::SetBlobTier(op) => self.set_blob_tier(op).await,
+            B::SetBlobImmutabilityPolicy(op) => self.set_immutability_policy(op).await,
+            B::DeleteBlobImmutabilityPolicy(op) => self.delete_immutability_policy(op).await,
+            B::SetBlobLegalHold(op) => self.set_legal_hold(op).await,
             B::FindBlobsByTags(search) => self.find_blobs_by_tags(search).await,
             B::GetBlockList(op) => self.get_block_list(op).await,
         }

@@ -6,7 +6,7 @@ use super::blob::writable;
 use super::conditions::conditions;
 use super::properties::uploaded;
 use super::put::{Upload, content_length, framing};
-use super::{checksum, tags};
+use super::{checksum, protection, tags};
 use crate::fields::Fields;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::op::{self, BlobPath, NewBlob};
@@ -40,6 +40,7 @@ pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
         tier: None,
+        protection: protection::given(fields)?,
         context: fields.context(),
     })
 }

@@ -8,7 +8,7 @@ use super::conditions::conditions;
 use super::properties::stored;
 use super::put::block_id;
 use super::tier::tier;
-use super::{checksum, tags};
+use super::{checksum, protection, tags};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;
 use zaffre_core::blob::op::{self, BlobPath, ExpectedChecksum};
@@ -87,6 +87,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<FromUrl<Whol
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
         tier: tier(fields)?,
+        protection: protection::given(fields)?,
         context: fields.context(),
     };
     Ok(FromUrl { op: WholeBlob { op, take_properties }, source })

@@ -3,6 +3,7 @@
 //! Must never look inside a marker: it is core's.
 
 use crate::fields::Fields;
+use crate::render::protection::Asked;
 use zaffre_base::AccountName;
 use zaffre_base::limits::LIST_PAGE;
 use zaffre_core::blob::op::{self, ContainerPath, IncludeHistory};
@@ -37,6 +38,8 @@ pub struct BlobListing {
     pub op: op::ListBlobs,
     /// What to repeat.
     pub echo: Echo,
+    /// Which of policies and holds to show.
+    pub protection: Asked,
 }
 
 /// What List Containers can be asked to include.
@@ -100,7 +103,11 @@ pub(super) fn blobs(fields: &Fields<'_>, at: ContainerPath) -> Result<BlobListin
             deleted_with_versions: include.contains(&"deletedwithversions"),
         },
     };
-    Ok(BlobListing { op, echo })
+    let protection = Asked {
+        policies: include.contains(&"immutabilitypolicy"),
+        holds: include.contains(&"legalhold"),
+    };
+    Ok(BlobListing { op, echo, protection })
 }
 
 pub(super) fn echo(fields: &Fields<'_>) -> Result<Echo, ApiError> {

@@ -13,6 +13,7 @@ pub mod listing;
 pub(crate) mod moment;
 pub(crate) mod pages;
 mod properties;
+mod protection;
 pub mod put;
 mod service;
 pub mod tags;
@@ -110,6 +111,13 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
             B::SetBlobTags(tags::set(fields, blob()?, checksum::expected(fields)?)?)
         }
         Kind::SetBlobTier => B::SetBlobTier(tier::set(fields, blob()?)?),
+        Kind::SetBlobImmutabilityPolicy => {
+            B::SetBlobImmutabilityPolicy(protection::set_policy(fields, blob()?)?)
+        }
+        Kind::DeleteBlobImmutabilityPolicy => {
+            B::DeleteBlobImmutabilityPolicy(protection::delete_policy(fields, blob()?)?)
+        }
+        Kind::SetBlobLegalHold => B::SetBlobLegalHold(protection::set_hold(fields, blob()?)?),
         Kind::FindBlobsByTags => B::FindBlobsByTags(tags::find(fields, at.account, None)?),
         Kind::FindBlobsByTagsInContainer => {
             let container = container()?.container;

@@ -9,7 +9,7 @@ use super::moment;
 use super::properties::{stored, uploaded};
 use super::put::{Upload, content_length, framing};
 use super::tier::page_tier;
-use super::{checksum, tags};
+use super::{checksum, protection, tags};
 use crate::fields::Fields;
 use std::ops::Range;
 use zaffre_base::limits::{PAGE_BLOB_BYTES, PAGE_RANGES, PAGE_WRITE_BYTES, SEQUENCE_NUMBER};
@@ -47,6 +47,7 @@ pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
         tier: page_tier(fields)?,
+        protection: protection::given(fields)?,
         tags: tags::header(fields)?,
         context: fields.context(),
     })

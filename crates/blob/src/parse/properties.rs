@@ -50,14 +50,11 @@ fn with_default_type(mut properties: HttpProperties) -> HttpProperties {
     properties
 }
 
-/// Headers of a write that ask for encryption or immutability: not done here yet.
+/// Headers of a write that ask for encryption: not done here yet.
 pub(super) const UNSERVED_ON_WRITES: &[&str] = &[
     "x-ms-encryption-key",
     "x-ms-encryption-key-sha256",
     "x-ms-encryption-scope",
-    "x-ms-immutability-policy-until-date",
-    "x-ms-immutability-policy-mode",
-    "x-ms-legal-hold",
     "x-ms-expiry-option",
 ];
 

@@ -6,7 +6,7 @@ use super::blob::writable;
 use super::conditions::conditions;
 use super::properties::{committed, uploaded};
 use super::tier::tier;
-use super::{checksum, tags};
+use super::{checksum, protection, tags};
 use crate::fields::Fields;
 use zaffre_base::base64;
 use zaffre_base::limits::{BLOCK_ID_BYTES, XML_BODY_BYTES};
@@ -70,6 +70,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
         tier: tier(fields)?,
+        protection: protection::given(fields)?,
         context: fields.context(),
     };
     Ok(Upload { op, framing })
@@ -118,6 +119,7 @@ pub(super) fn put_block_list(
         conditions: conditions(fields, Op::PutBlockList)?,
         context: fields.context(),
         tier: tier(fields)?,
+        protection: protection::given(fields)?,
     };
     Ok(BlockListUpload { op, expect: checksum::expected(fields)? })
 }

@@ -1,6 +1,8 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
-use super::{STRUCTURED_BODY, blob_type, history, lease, metadata, since, tier, written};
+use super::{
+    STRUCTURED_BODY, blob_type, history, lease, metadata, protection, since, tier, written,
+};
 use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
@@ -117,6 +119,7 @@ fn headers(
     if version >= since::TAGS && !view.tags.is_empty() {
         reply = reply.with("x-ms-tag-count", view.tags.len());
     }
+    let reply = protection::headers(reply, view.protection, version);
     content_headers(reply, &view.properties, overrides, version)
 }
 

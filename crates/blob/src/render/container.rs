@@ -36,7 +36,8 @@ pub fn properties(view: &ContainerView, version: ApiVersion) -> Reply {
             .with("x-ms-deny-encryption-scope-override", "false");
     }
     if version >= since::VERSIONED_IMMUTABILITY {
-        reply = reply.with("x-ms-immutable-storage-with-versioning-enabled", "false");
+        reply =
+            reply.with("x-ms-immutable-storage-with-versioning-enabled", view.version_immutability);
     }
     reply
 }

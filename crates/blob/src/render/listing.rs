@@ -3,7 +3,8 @@
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
 use super::{
-    XML, blob_type, container, lease_duration, lease_state, lease_status, since, tags, tier,
+    XML, blob_type, container, lease_duration, lease_state, lease_status, protection, since, tags,
+    tier,
 };
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
@@ -30,6 +31,8 @@ pub struct Frame<'a> {
     pub versions: bool,
     /// Whether tags were asked for.
     pub tags: bool,
+    /// Whether policies and holds were asked for.
+    pub protection: protection::Asked,
     /// The version to show.
     pub version: ApiVersion,
 }
@@ -119,7 +122,7 @@ fn container_entry(xml: &mut Writer, view: &ContainerView, frame: &Frame<'_>) {
         xml.element("HasImmutabilityPolicy", "false").element("HasLegalHold", "false");
     }
     if version >= since::VERSIONED_IMMUTABILITY {
-        xml.element("ImmutableStorageWithVersioningEnabled", "false");
+        xml.element("ImmutableStorageWithVersioningEnabled", view.version_immutability);
     }
     deletion(xml, view.deleted.map(|(deleted, _)| deleted));
     xml.close("Properties");
@@ -163,6 +166,7 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     {
         xml.element("Sealed", "true");
     }
+    protection::elements(xml, view.protection, frame.protection);
     xml.close("Properties");
     metadata(xml, &view.metadata, frame.metadata);
     if has_tags && frame.tags {

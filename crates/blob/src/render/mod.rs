@@ -9,6 +9,7 @@ pub mod container;
 pub mod history;
 pub mod listing;
 pub mod pages;
+pub mod protection;
 pub mod query;
 mod since;
 pub mod tags;

@@ -15,6 +15,7 @@ use zaffre_core::blob::reply::{
     Written,
 };
 use zaffre_core::settings::AccountSettings;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::{AccessTier, Tier};
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
@@ -36,6 +37,7 @@ fn created() -> Timestamp {
 
 fn container_view() -> ContainerView {
     ContainerView {
+        version_immutability: false,
         name: ContainerName::parse("abc").expect("a name"),
         written: commit(),
         metadata: Metadata::from([("Color".to_owned(), "red & <blue>".to_owned())]),
@@ -62,6 +64,7 @@ fn blob_view(name: &str) -> BlobView {
         tags: Tags::new(),
         lease: LeaseView::Available,
         tier: Tier::default(),
+        protection: Protection::default(),
         of_kind: OfKind::Block,
         committed: true,
         moment: MomentView::Current { version: None },
@@ -342,6 +345,7 @@ fn listed_containers() {
     let page = ContainerPage { containers: vec![container_view()], next: Some("m".to_owned()) };
     let echo = Echo { prefix: Some(String::new()), max_results: Some(1), ..Echo::default() };
     let frame = Frame {
+        protection: super::protection::Asked::default(),
         endpoint: "http://h/a/",
         echo: &echo,
         metadata: true,
@@ -387,6 +391,7 @@ fn listed_blobs() {
     };
     let echo = Echo { delimiter: Some("/".to_owned()), ..Echo::default() };
     let frame = Frame {
+        protection: super::protection::Asked::default(),
         endpoint: "http://h/a/",
         echo: &echo,
         metadata: false,
@@ -429,6 +434,7 @@ fn listed_blobs_for_old_clients() {
     };
     let echo = Echo::default();
     let frame = Frame {
+        protection: super::protection::Asked::default(),
         endpoint: "http://h/a/",
         echo: &echo,
         metadata: true,

@@ -12,6 +12,7 @@ use zaffre_auth::Grants;
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::HttpProperties;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::conditions::{Conditions, TagCondition};
 
@@ -75,6 +76,7 @@ fn new_blob(at: BlobPath, batch: &Batch) -> PutBlob {
         lease: None,
         conditions: Conditions { if_none_match: Some(TagCondition::Any), ..Conditions::default() },
         tier: None,
+        protection: Protection::default(),
         tags: Tags::new(),
         context: Context { version: ApiVersion::LATEST },
     }

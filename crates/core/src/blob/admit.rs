@@ -86,14 +86,16 @@ pub(crate) fn modify(
     Ok(head)
 }
 
-/// Whether a change of what an archived blob does not let change may go on.
+/// Whether a change of what archived and immutable blobs do not let change may go on.
 pub(crate) fn rewrite(
     head: Option<Head>,
     presented: &Presented,
     now: Timestamp,
 ) -> Result<Head, Refusal> {
     online(head.as_ref(), now)?;
-    modify(head, presented, now)
+    let head = modify(head, presented, now)?;
+    head.protection().check(now)?;
+    Ok(head)
 }
 
 /// Whether a change of a blob that must be there, and of this kind, may go on.
@@ -104,7 +106,7 @@ pub(crate) fn modify_kind(
     now: Timestamp,
 ) -> Result<Head, Refusal> {
     of_kind(head.as_ref(), kind)?;
-    modify(head, presented, now)
+    rewrite(head, presented, now)
 }
 
 /// Refuses an operation on a blob of another kind; one that is not there is no such blob.

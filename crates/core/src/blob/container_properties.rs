@@ -50,7 +50,8 @@ async fn read(core: &Core, at: ContainerPath, lease: Option<Guid>) -> Result<Con
         .ok_or(Refusal::ContainerNotFound)?;
     let now = core.now(&directory);
     admits(&record.lease, lease, LeaseAccess::Read, LeaseOn::Container, now)?;
-    Ok(view::container(at.container, &record, now))
+    let immutability = core.settings(&at.account).version_immutability;
+    Ok(view::container(at.container, &record, immutability, now))
 }
 
 /// Set Container Metadata: replaces all of it.

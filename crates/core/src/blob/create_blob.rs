@@ -2,6 +2,7 @@
 
 use super::admit::{self, Presented};
 use super::op::{CreateBlob, NewBlob};
+use super::protection::protect;
 use super::records::{Content, Head, Record, Shape, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
@@ -28,8 +29,9 @@ pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Writ
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
     let settings = core.settings_now(&op.at.account).await?;
     let (keeping, premium) = (settings.keeping(), settings.sku.is_premium());
+    let immutability = settings.version_immutability;
     let id = fresh_id(&core.store().clock)?;
-    let create = Create { op, presented, grants, id, keeping, premium };
+    let create = Create { op, presented, grants, id, keeping, premium, immutability };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         create.decide(tx, keys)
@@ -44,6 +46,8 @@ struct Create {
     /// Names what will be written into the blob.
     id: ContentId,
     keeping: Keeping,
+    /// The account offers policies and holds.
+    immutability: bool,
     /// The account is one for premium page blobs.
     premium: bool,
 }
@@ -76,6 +80,7 @@ impl Create {
             let content = SparseKeys { incarnation: keys.0, content: self.id };
             sparse::label(tx, content, name.as_str())?;
         }
+        protect(tx, keys, name, &mut head, self.op.protection, self.immutability)?;
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }

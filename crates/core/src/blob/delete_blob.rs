@@ -5,6 +5,7 @@ use super::current;
 use super::history::{Past, settle};
 use super::keys::Keys;
 use super::op::{DeleteBlob, DeleteSnapshots, Moment};
+use super::protection::check_snapshots;
 use super::records::{Head, PastKind, Record, Staging, Sweep};
 use super::replace::LeftOver;
 use super::reply::DeleteReply;
@@ -83,6 +84,12 @@ impl Deletion {
             return Ok((Some(DeleteReply { permanent: true }), left));
         }
         let head = admit::modify(head, &self.presented, now).map_err(Abort::Fail)?;
+        if self.op.snapshots != DeleteSnapshots::Only {
+            head.protection().check(now).map_err(Abort::Fail)?;
+        }
+        if self.op.snapshots != DeleteSnapshots::Refuse {
+            check_snapshots(tx, keys, name)?;
+        }
         match self.op.snapshots {
             DeleteSnapshots::Refuse if past.has_snapshots() => {
                 return Err(Abort::Fail(Refusal::SnapshotsPresent));
@@ -119,6 +126,7 @@ impl Deletion {
             }
         }
         let head = admit::modify(found, &self.presented, now).map_err(Abort::Fail)?;
+        head.protection().check(now).map_err(Abort::Fail)?;
         let permanent = past.delete(tx, at, kind, &head, self.settings.keeping())?;
         Ok((Some(DeleteReply { permanent }), past.finish(tx, None, None)?))
     }

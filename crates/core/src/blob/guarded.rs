@@ -1,12 +1,13 @@
 //! What each operation needs permission for, and where.
 
 use super::op::{
-    AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob, DeleteContainer,
-    FindBlobsByTags, GetBlob, GetBlobProperties, GetBlobTags, GetBlockList, GetContainer,
-    GetContainerAcl, GetPageRanges, LeaseBlob, LeaseContainer, ListBlobs, ListContainers, Moment,
-    NewBlob, PageWrite, PutBlob, PutBlock, PutBlockList, PutPage, QueryBlob, RestoreContainer,
-    SealBlob, SetBlobMetadata, SetBlobProperties, SetBlobTags, SetBlobTier, SetContainerAcl,
-    SetContainerMetadata, SetPageProperties, SnapshotBlob, UndeleteBlob,
+    AppendBlock, BlobPath, ContainerPath, CreateBlob, CreateContainer, DeleteBlob,
+    DeleteBlobImmutabilityPolicy, DeleteContainer, FindBlobsByTags, GetBlob, GetBlobProperties,
+    GetBlobTags, GetBlockList, GetContainer, GetContainerAcl, GetPageRanges, LeaseBlob,
+    LeaseContainer, ListBlobs, ListContainers, Moment, NewBlob, PageWrite, PutBlob, PutBlock,
+    PutBlockList, PutPage, QueryBlob, RestoreContainer, SealBlob, SetBlobImmutabilityPolicy,
+    SetBlobLegalHold, SetBlobMetadata, SetBlobProperties, SetBlobTags, SetBlobTier,
+    SetContainerAcl, SetContainerMetadata, SetPageProperties, SnapshotBlob, UndeleteBlob,
 };
 use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
@@ -49,11 +50,32 @@ macro_rules! guarded {
 guarded!(in_container, |_| false; CreateContainer, DeleteContainer, GetContainer,
     SetContainerMetadata, GetContainerAcl, SetContainerAcl, RestoreContainer);
 guarded!(in_container, |op| op.include_tags; ListBlobs);
-guarded!(on_blob, |_| false; PutBlock, UndeleteBlob);
+guarded!(on_blob, |_| false; PutBlock, UndeleteBlob, SetBlobImmutabilityPolicy,
+    DeleteBlobImmutabilityPolicy, SetBlobLegalHold);
 guarded!(on_blob, |op| op.conditions.if_tags.is_some(); AppendBlock, GetPageRanges, GetBlob, GetBlobProperties,
     SetBlobMetadata, SetBlobProperties, SnapshotBlob, GetBlobTags, SetBlobTags, SetBlobTier);
-guarded!(on_blob, |op| op.conditions.if_tags.is_some() || !op.tags.is_empty(); PutBlob,
-    PutBlockList);
+
+/// What a new blob brings along needs permissions of its own.
+macro_rules! creating {
+    ($($op:ident),* $(,)?) => {$(
+        impl Guarded for $op {
+            fn action(&self) -> Action {
+                Action::$op
+            }
+
+            fn scope(&self) -> Scope<'_> {
+                on_blob(&self.at)
+            }
+
+            fn extras(&self) -> Extras {
+                let tags = self.conditions.if_tags.is_some() || !self.tags.is_empty();
+                Extras { tags, immutability: self.protection.is_some() }
+            }
+        }
+    )*};
+}
+
+creating!(PutBlob, PutBlockList);
 
 impl Guarded for QueryBlob {
     fn action(&self) -> Action {
@@ -114,7 +136,7 @@ impl Guarded for CreateBlob {
 
     fn extras(&self) -> Extras {
         let tags = self.conditions.if_tags.is_some() || !self.tags.is_empty();
-        Extras { tags, ..Extras::default() }
+        Extras { tags, immutability: self.protection.is_some() }
     }
 }
 

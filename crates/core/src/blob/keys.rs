@@ -14,6 +14,7 @@
 //! c/account/container i·V·K                                 history of a blob: counts
 //! c/account/container i·V·K·stamp·kind                      snapshot, version or deleted blob
 //! c/account/container i·W·until·K·stamp·kind                when a deleted one of these ends
+//! c/account/container i·I·K                                 the blob has had a policy or a hold
 //! c/account/container i·X·c·offset                          one extent of a content
 //! c/account/container i·D·c                                 small content, inline
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
@@ -143,6 +144,16 @@ impl Keys {
 
     pub(crate) fn blob(self, name: &BlobName) -> Vec<u8> {
         self.tagged_name(b'B', name.as_str())
+    }
+
+    /// Marks a name of which some state has had a policy or a hold.
+    pub(crate) fn protected(self, name: &BlobName) -> Vec<u8> {
+        self.tagged_name(b'I', name.as_str())
+    }
+
+    /// All such marks.
+    pub(crate) fn all_protected(self) -> KeyRange {
+        KeyRange::under(self.tagged(b'I'))
     }
 
     pub(crate) fn staging(self, name: &BlobName) -> Vec<u8> {

@@ -30,13 +30,15 @@ pub async fn list_containers(
     let from = from.map(|text| marker::read(Listing::Containers, text)).transpose()?;
     let directory = core.store().meta.snapshot(&keys::directory(&op.account)).await?;
     let now = core.now(&directory);
-    blocking(move || page(&op, from.as_ref(), &directory, now)).await
+    let immutability = core.settings(&op.account).version_immutability;
+    blocking(move || page(&op, from.as_ref(), &directory, immutability, now)).await
 }
 
 fn page(
     op: &ListContainers,
     from: Option<&Place>,
     directory: &Snapshot,
+    immutability: bool,
     now: Timestamp,
 ) -> Result<ContainerPage, Error> {
     let size = usize::try_from(op.max_results).unwrap_or(usize::MAX);
@@ -54,7 +56,7 @@ fn page(
             let next = Some(marker::make(Listing::Containers, &place));
             return Ok(ContainerPage { containers, next });
         }
-        let view = shown(op, name, &record, now);
+        let view = shown(op, name, &record, immutability, now);
         bytes += view.metadata.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
         containers.push(view);
     }
@@ -158,9 +160,10 @@ fn shown(
     op: &ListContainers,
     name: ContainerName,
     record: &Container,
+    immutability: bool,
     now: Timestamp,
 ) -> ContainerView {
-    let mut shown = view::container(name, record, now);
+    let mut shown = view::container(name, record, immutability, now);
     if !op.include_metadata {
         shown.metadata.clear();
     }

@@ -2,13 +2,20 @@
 //!
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
+mod protection;
+
+pub use protection::{
+    DeleteBlobImmutabilityPolicy, SetBlobImmutabilityPolicy, SetBlobLegalHold, SetBlobTier,
+};
+
 use std::ops::Range;
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Stamp, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::tags::{FindExpression, Tags};
-use zaffre_domain::blob::tier::{AccessTier, RehydratePriority};
+use zaffre_domain::blob::tier::AccessTier;
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
@@ -239,6 +246,8 @@ pub struct PutBlob {
     pub conditions: Conditions,
     /// `x-ms-access-tier`; the old tier is kept when absent.
     pub tier: Option<AccessTier>,
+    /// Policy and hold of the new state.
+    pub protection: Protection,
     /// Size and conditions differ by version.
     pub context: Context,
 }
@@ -262,6 +271,8 @@ pub struct CreateBlob {
     pub conditions: Conditions,
     /// `x-ms-access-tier` of a page blob.
     pub tier: Option<AccessTier>,
+    /// Policy and hold of the new state.
+    pub protection: Protection,
     /// Conditions differ by version.
     pub context: Context,
 }
@@ -414,6 +425,8 @@ pub struct PutBlockList {
     pub conditions: Conditions,
     /// `x-ms-access-tier`; the old tier is kept when absent.
     pub tier: Option<AccessTier>,
+    /// Policy and hold of the new state.
+    pub protection: Protection,
     /// The rules differ by version.
     pub context: Context,
 }
@@ -595,23 +608,6 @@ pub struct SetBlobTags {
     pub lease: Option<Guid>,
     /// `x-ms-if-tags` and the `x-ms-blob-if-*` headers.
     pub conditions: Conditions,
-}
-
-/// Set Blob Tier.
-#[derive(Clone, Debug)]
-pub struct SetBlobTier {
-    /// Which.
-    pub at: BlobPath,
-    /// The tier.
-    pub tier: AccessTier,
-    /// `x-ms-rehydrate-priority`
-    pub priority: Option<RehydratePriority>,
-    /// `x-ms-lease-id`
-    pub lease: Option<Guid>,
-    /// `x-ms-if-tags` alone.
-    pub conditions: Conditions,
-    /// The rules differ by version.
-    pub context: Context,
 }
 
 /// Find Blobs by Tags, of an account or of one container.

@@ -6,11 +6,12 @@ use super::content::claim::NewRows;
 use super::content::upload::{Expected, is_small, receive};
 use super::keys::Keys;
 use super::op::{ExpectedChecksum, PutBlob};
+use super::protection::protect;
 use super::records::{Content, Head, Record, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::{PutBlobReply, Written};
 use super::site::{Site, alive, find};
-use crate::settings::Keeping;
+use crate::settings::{AccountSettings, Keeping};
 use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_domain::Refusal;
@@ -42,8 +43,8 @@ pub(crate) async fn store_blob(
     let limit = sizes(op.context.version).put_blob;
     check_size(op.length.unwrap_or(0), limit)?;
     let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let keeping = core.settings_now(&op.at.account).await?.keeping();
-    let put = Put::new(op, grants, site.keys, keeping);
+    let settings = core.settings_now(&op.at.account).await?;
+    let put = Put::new(op, grants, site.keys, &settings);
     put.refuse_early(core, &site).await?;
     let expected = Expected { limit, length: put.op.length, md5: true };
     let received = receive(core, &site, hold, body, expected).await?;
@@ -64,13 +65,16 @@ struct Put {
     grants: Grants,
     keys: Keys,
     keeping: Keeping,
+    /// The account offers policies and holds.
+    immutability: bool,
 }
 
 impl Put {
-    fn new(mut op: PutBlob, grants: Grants, keys: Keys, keeping: Keeping) -> Self {
+    fn new(mut op: PutBlob, grants: Grants, keys: Keys, settings: &AccountSettings) -> Self {
         let conditions = std::mem::take(&mut op.conditions);
         let presented = Presented { lease: op.lease, conditions };
-        Self { op, presented, grants, keys, keeping }
+        let (keeping, immutability) = (settings.keeping(), settings.version_immutability);
+        Self { op, presented, grants, keys, keeping, immutability }
     }
 
     /// Saves receiving a large body that will be refused. Not when the request announces a
@@ -137,6 +141,7 @@ impl Put {
         if let Some(tier) = self.op.tier {
             head.set_tier(Tier::named(tier, now));
         }
+        protect(tx, self.keys, name, &mut head, self.op.protection, self.immutability)?;
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, self.keys, name, old, head, staging, self.keeping)?)
     }

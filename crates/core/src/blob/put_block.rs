@@ -16,6 +16,7 @@ use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::block_list::{check_staging, is_block_id};
 use zaffre_domain::blob::sizes::{check_size, sizes};
 use zaffre_domain::lease::after_write;
@@ -118,7 +119,7 @@ impl Stage {
             retire(tx, self.keys, name, replaced.map(|b| b.content), expired.as_ref(), None)?;
         if is_missing {
             let mut past = Past::load(tx, self.keys, name)?;
-            past.make_room(tx)?;
+            past.make_room(tx, BlobKind::Block)?;
             left = left.or(past.finish(tx, None, None)?);
         }
         rows.write(tx)?;

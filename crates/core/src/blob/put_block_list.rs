@@ -9,12 +9,13 @@ use super::content::claim::{Claim, NewRows};
 use super::content::manifest::{self, NewManifest};
 use super::keys::Keys;
 use super::op::PutBlockList;
+use super::protection::protect;
 use super::records::{Block, Content, Head, Record, StagedBlock, Staging};
 use super::replace::{LeftOver, overwrite};
 use super::reply::Written;
 use super::site::{alive, find, is_deleted};
 use crate::service::blocking;
-use crate::settings::Keeping;
+use crate::settings::{AccountSettings, Keeping};
 use crate::{Core, Error};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,8 +43,8 @@ pub async fn put_block_list(core: &Core, op: Authorized<PutBlockList>) -> Result
     let (op, grants) = op.into_parts();
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     check_entries(&op.blocks)?;
-    let keeping = core.settings_now(&op.at.account).await?.keeping();
-    let commit = Arc::new(Commit::new(op, grants, keeping));
+    let settings = core.settings_now(&op.at.account).await?;
+    let commit = Arc::new(Commit::new(op, grants, &settings));
     for _ in 0..ATTEMPTS {
         match attempt(core, &commit).await {
             Ok(written) => return Ok(written),
@@ -71,6 +72,8 @@ struct Commit {
     presented: Presented,
     grants: Grants,
     keeping: Keeping,
+    /// The account offers policies and holds.
+    immutability: bool,
 }
 
 /// A part of the state that a layout may rest on.
@@ -151,10 +154,19 @@ fn refuse(refusal: Refusal) -> Abort<Decline> {
     Abort::Fail(Decline::Refused(refusal))
 }
 
+fn declined(abort: Abort<Refusal>) -> Abort<Decline> {
+    match abort {
+        Abort::Interrupt(interrupt) => Abort::Interrupt(interrupt),
+        Abort::Fail(refusal) => refuse(refusal),
+    }
+}
+
 impl Commit {
-    fn new(mut op: PutBlockList, grants: Grants, keeping: Keeping) -> Self {
+    fn new(mut op: PutBlockList, grants: Grants, settings: &AccountSettings) -> Self {
         let conditions = std::mem::take(&mut op.conditions);
-        Self { presented: Presented { lease: op.lease, conditions }, op, grants, keeping }
+        let presented = Presented { lease: op.lease, conditions };
+        let (keeping, immutability) = (settings.keeping(), settings.version_immutability);
+        Self { presented, op, grants, keeping, immutability }
     }
 
     /// Finds every listed block. Refuses here what would be refused by the deciding transaction.
@@ -230,10 +242,7 @@ impl Commit {
         rows: &NewRows,
         basis: &Basis,
     ) -> Result<(Written, LeftOver), Abort<Decline>> {
-        alive(tx, keys).map_err(|abort| match abort {
-            Abort::Interrupt(interrupt) => Abort::Interrupt(interrupt),
-            Abort::Fail(refusal) => refuse(refusal),
-        })?;
+        alive(tx, keys).map_err(declined)?;
         let (stamp, now) = (tx.stamp(), tx.stamp().time());
         let name = &self.op.at.blob;
         let key = keys.blob(name);
@@ -258,6 +267,8 @@ impl Commit {
         if let Some(tier) = self.op.tier {
             head.set_tier(Tier::named(tier, now));
         }
+        protect(tx, keys, name, &mut head, self.op.protection, self.immutability)
+            .map_err(declined)?;
         let (old, staging) = (old.as_ref(), staging.as_ref());
         Ok(overwrite(tx, keys, name, old, head, staging, self.keeping)?)
     }

@@ -59,7 +59,7 @@ pub(crate) fn retire(
 }
 
 /// Stores `head` as the current state in place of `old`, which becomes a version, is kept for a
-/// while, or goes, with everything that is staged.
+/// while, or goes, with everything that is staged. What must stay as it is stays as a version.
 pub(crate) fn overwrite(
     tx: &mut Tx<'_>,
     keys: Keys,
@@ -73,7 +73,7 @@ pub(crate) fn overwrite(
     let head = number(tx, head, old, keeping);
     match old {
         Some(old) => past.supersede(tx, old, keeping)?,
-        None => past.make_room(tx)?,
+        None => past.make_room(tx, head.kind())?,
     }
     current::write(tx, keys, name, old, &head)?;
     let left = past.finish(tx, staging, Some(head.content))?;

@@ -2,6 +2,7 @@
 
 use super::ByteStream;
 use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::{AccessPolicy, HttpProperties, Metadata, PublicAccess};
@@ -49,6 +50,8 @@ pub struct ContainerView {
     pub policies: Vec<AccessPolicy>,
     /// Its lease at the time of the read.
     pub lease: LeaseView,
+    /// Whether its blobs can have policies and holds.
+    pub version_immutability: bool,
     /// If it is deleted and kept: when, and by which commit.
     pub deleted: Option<(DeletedView, Stamp)>,
 }
@@ -102,6 +105,8 @@ pub struct BlobView {
     pub lease: LeaseView,
     /// Its tier at the time of the read.
     pub tier: Tier,
+    /// What keeps it as it is.
+    pub protection: Protection,
     /// Its kind, and what only that kind has.
     pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).

@@ -9,6 +9,7 @@ use super::site::{alive, find};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::Stamp;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_store::{Abort, Tx};
 
@@ -31,6 +32,7 @@ pub async fn snapshot_blob(
         let head = Head::load(tx, &key)?;
         let mut head = admit::snapshot(head, &presented, stamp.time()).map_err(Abort::Fail)?;
         let mut snapshot = head.to_past().with_version(None);
+        snapshot.set_protection(Protection::default());
         if !metadata.is_empty() {
             snapshot.metadata.clone_from(&metadata);
             snapshot.written = stamp;

@@ -4,19 +4,26 @@ use super::records::{Container, Content, Deleted, Head, PastKind, Shape, Staging
 use super::reply::{BlobView, ContainerView, DeletedView, MomentView, OfKind, Written};
 use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::lease::{Lease, LeaseView, view};
 
 /// A container as it is at `now`.
-pub(crate) fn container(name: ContainerName, record: &Container, now: Timestamp) -> ContainerView {
+pub(crate) fn container(
+    name: ContainerName,
+    record: &Container,
+    version_immutability: bool,
+    now: Timestamp,
+) -> ContainerView {
     ContainerView {
         name,
         written: Written::at(record.written),
         metadata: record.metadata.clone(),
         access: record.access(),
         policies: record.policies(),
+        version_immutability,
         // A deleted container shows the lease it cannot have.
         lease: if record.deleted.is_some() { LeaseView::Expired } else { view(&record.lease, now) },
         deleted: record.deleted.map(|deleted| (self::deleted(deleted, now), deleted.at)),
@@ -35,6 +42,7 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         tags: head.tags.clone(),
         lease: view(&head.lease, now),
         tier: head.tier().at(now),
+        protection: head.protection(),
         of_kind: match head.kind() {
             BlobKind::Block => OfKind::Block,
             BlobKind::Append => {
@@ -93,6 +101,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         tags: Tags::new(),
         lease: view(&Lease::default(), now),
         tier: Tier::default(),
+        protection: Protection::default(),
         of_kind: OfKind::Block,
         committed: false,
         moment: MomentView::Current { version: None },

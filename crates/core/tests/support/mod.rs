@@ -436,6 +436,7 @@ pub fn put(at: &str) -> PutBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
+        protection: Default::default(),
         context: CONTEXT,
     }
 }
@@ -476,6 +477,7 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
+        protection: Default::default(),
         context: CONTEXT,
     }
 }

@@ -24,6 +24,7 @@ pub fn create(at: &str, length: u64) -> CreateBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
+        protection: Default::default(),
         tags: std::collections::BTreeMap::default(),
         context: CONTEXT,
     }

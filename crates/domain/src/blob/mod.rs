@@ -4,6 +4,7 @@
 
 pub mod append;
 pub mod block_list;
+pub mod immutability;
 pub mod listing;
 pub mod metadata;
 pub mod pages;

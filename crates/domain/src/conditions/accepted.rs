@@ -23,6 +23,8 @@ pub enum ConditionalOperation {
     SetBlobTags,
     /// Set Blob Tier
     SetBlobTier,
+    /// Set Blob Immutability Policy
+    SetBlobImmutabilityPolicy,
     /// Put Blob
     PutBlob,
     /// Put Block
@@ -122,6 +124,9 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
         Op::SetBlobTags => Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Required) },
         Op::GetBlockList | Op::GetBlobTags | Op::SetBlobTier => {
             Accepted { if_tags: true, ..Accepted::none(LeaseHeader::Optional) }
+        }
+        Op::SetBlobImmutabilityPolicy => {
+            Accepted { if_unmodified_since: true, ..Accepted::none(LeaseHeader::Ignored) }
         }
         Op::PutBlock => Accepted::none(LeaseHeader::Required),
         Op::DeleteContainer => Accepted::dates(LeaseHeader::Required),

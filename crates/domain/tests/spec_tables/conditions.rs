@@ -130,6 +130,7 @@ fn operation(name: &str) -> ConditionalOperation {
         Op::GetBlobTags,
         Op::SetBlobTags,
         Op::SetBlobTier,
+        Op::SetBlobImmutabilityPolicy,
         Op::PutBlob,
         Op::PutBlock,
         Op::PutBlockList,
@@ -156,7 +157,7 @@ fn operation(name: &str) -> ConditionalOperation {
 #[test]
 fn operations() {
     let table = include_str!("../../../../spec/operation_headers.csv");
-    run("operation_headers", table, 30 * 6, |row| {
+    run("operation_headers", table, 31 * 6, |row| {
         let operation = operation(row.text("operation"));
         let takes = accepted(operation);
         let lease = match row.text("lease") {

@@ -11,6 +11,7 @@ use crate::blob::records::{
 use crate::blob::replace::{LeftOver, retire};
 use crate::settings::Keeping;
 use zaffre_base::{BlobName, Stamp, Timestamp};
+use zaffre_domain::blob::BlobKind;
 use zaffre_store::{Interrupt, StoreError, Tx};
 
 /// Rows that one step of a change of all rows looks at; each has up to ten tags in the index.
@@ -167,7 +168,8 @@ impl Past {
         old: &Head,
         keeping: Keeping,
     ) -> Result<(), Interrupt> {
-        if keeping.versions || old.version.is_some() {
+        let protected = old.protection().holds(tx.stamp().time());
+        if keeping.versions || old.version.is_some() || protected {
             return self.add_version(tx, old);
         }
         let archived = old.is_archived(tx.stamp().time());
@@ -220,8 +222,9 @@ impl Past {
         if self.is_empty() { Ok(None) } else { self.find(tx, BASE_AT, PastKind::Base) }
     }
 
-    /// Something new gets the name of a deleted blob, which becomes a deleted snapshot.
-    pub(crate) fn make_room(&mut self, tx: &mut Tx<'_>) -> Result<(), Interrupt> {
+    /// Something new gets the name of a deleted blob, which becomes a deleted snapshot; of another
+    /// kind of blob nothing that is deleted stays.
+    pub(crate) fn make_room(&mut self, tx: &mut Tx<'_>, kind: BlobKind) -> Result<(), Interrupt> {
         if self.is_empty() {
             return Ok(());
         }
@@ -230,8 +233,25 @@ impl Past {
         if base.deleted.is_some_and(|deleted| deleted.until <= tx.stamp().time()) {
             return self.remove(tx, BASE_AT, PastKind::Base, &base);
         }
+        if base.kind() != kind {
+            self.remove(tx, BASE_AT, PastKind::Base, &base)?;
+            return self.drop_deleted(tx);
+        }
         self.take(tx, BASE_AT, PastKind::Base, &base)?;
         self.add(tx, tx.stamp(), PastKind::Snapshot, &base)
+    }
+
+    /// What is deleted goes, once an earlier change of all rows is written. One that takes too long
+    /// leaves it to its own end.
+    fn drop_deleted(&mut self, tx: &mut Tx<'_>) -> Result<(), Interrupt> {
+        const STEPS: usize = 4;
+        for _ in 0..STEPS {
+            if self.is_settled() {
+                return self.sweep(tx, Sweep::DropDeleted, None);
+            }
+            self.step(tx)?;
+        }
+        Ok(())
     }
 
     /// Decides something about all rows and writes it to the first of them.

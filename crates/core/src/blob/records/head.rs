@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::immutability::{ImmutabilityPolicy, PolicyMode, Protection};
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::{AccessTier, RehydratePriority, Rehydration, Tier, Tiered};
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
@@ -53,6 +54,11 @@ pub(crate) struct Head {
     /// The way of an archived blob back to another tier.
     #[n(26)]
     rehydration: Option<StoredRehydration>,
+    #[n(27)]
+    policy: Option<StoredPolicy>,
+    /// Whether it is held; `None` = nobody has said.
+    #[n(28)]
+    legal_hold: Option<bool>,
 }
 
 /// A deletion that can be taken back for a while.
@@ -86,6 +92,16 @@ struct StoredRehydration {
     high: bool,
     #[cbor(n(2), with = "fields")]
     ends: Timestamp,
+}
+
+/// An immutability policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[cbor(map)]
+struct StoredPolicy {
+    #[cbor(n(0), with = "fields")]
+    until: Timestamp,
+    #[n(1)]
+    locked: bool,
 }
 
 /// What kind of blob it is.
@@ -175,6 +191,8 @@ impl Head {
             deleted: None,
             tags: Tags::new(),
             rehydration: None,
+            policy: None,
+            legal_hold: None,
         }
     }
 
@@ -235,6 +253,23 @@ impl Head {
             high: way.priority == RehydratePriority::High,
             ends: way.ends,
         });
+    }
+
+    /// What keeps it as it is.
+    pub(crate) fn protection(&self) -> Protection {
+        let policy = self.policy.map(|stored| ImmutabilityPolicy {
+            until: stored.until,
+            mode: if stored.locked { PolicyMode::Locked } else { PolicyMode::Unlocked },
+        });
+        Protection { policy, legal_hold: self.legal_hold }
+    }
+
+    pub(crate) fn set_protection(&mut self, protection: Protection) {
+        self.policy = protection.policy.map(|policy| StoredPolicy {
+            until: policy.until,
+            locked: policy.mode == PolicyMode::Locked,
+        });
+        self.legal_hold = protection.legal_hold;
     }
 
     /// What decides which tiers it can have.
@@ -311,6 +346,10 @@ mod tests {
             Tier { rehydration: Some(way), ..Tier::named(AccessTier::Archive, Timestamp(5)) };
         head.set_tier(tier);
         assert_eq!(head.tier(), tier);
+        let policy = ImmutabilityPolicy { until: Timestamp(77), mode: PolicyMode::Locked };
+        let protection = Protection { policy: Some(policy), legal_hold: Some(false) };
+        head.set_protection(protection);
+        assert_eq!(head.protection(), protection);
         head.lease = Lease {
             id: Some(Guid(3)),
             seconds: Some(15),
