@@ -12,6 +12,7 @@ use zaffre_core::blob::reply::{AppendReply, ListEntry, OfKind, Written};
 use zaffre_core::blob::{self};
 use zaffre_domain::blob::BlockSource::Latest;
 use zaffre_domain::blob::append::AppendConditions;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::{LeaseOn, Refusal};
@@ -26,7 +27,7 @@ fn create(at: &str) -> CreateBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
-        protection: Default::default(),
+        protection: Protection::default(),
         context: CONTEXT,
     }
 }

@@ -32,28 +32,8 @@ pub enum Refusal {
     BlobNotDeleted,
     /// The blob's bytes are offline.
     BlobArchived,
-    /// The blob is on its way back from the archive, to another tier or sooner than asked.
-    BlobBeingRehydrated,
-    /// Not for snapshots and former versions.
-    BlobOperationNotSupported,
-    /// No blob of this kind can have the tier.
-    AccessTierNotSupportedForBlobType,
-    /// The blob is larger than the premium tier allows.
-    BlobTierInadequateForContentLength,
-    /// A premium tier can only be raised.
-    CannotChangeToLowerTier,
-    /// The state must stay as it is for some time.
-    BlobImmutableDueToPolicy,
-    /// The state must stay as it is until somebody takes the hold away.
-    BlobImmutableDueToLegalHold,
-    /// A locked policy cannot be taken away.
-    ImmutabilityPolicyDeleteOnLockedPolicy,
-    /// A policy that would be over already.
-    ImmutabilityPolicyInThePast,
-    /// The account does not offer policies and holds.
-    ImmutabilityNotEnabled,
-    /// A container that may hold immutable blobs is deleted only once it is empty.
-    ContainerImmutableStorageWithVersioningEnabled,
+    /// How the blob is kept does not allow it.
+    Kept(crate::blob::KeptRefusal),
     /// The credential may create but not overwrite.
     UnauthorizedBlobOverwrite,
 

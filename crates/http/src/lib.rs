@@ -17,6 +17,7 @@ pub mod file_codes;
 mod file_refusal;
 pub mod head;
 pub mod headers;
+mod kept_refusal;
 pub mod limits;
 pub mod message;
 pub mod multipart;

@@ -5,6 +5,7 @@
 
 use crate::codes::{self, Code};
 use crate::error::ApiError;
+use crate::kept_refusal;
 use crate::{file_codes, file_refusal, table_refusal};
 use zaffre_base::base64;
 use zaffre_domain::{LeaseOn, Refusal};
@@ -33,13 +34,7 @@ impl From<Refusal> for ApiError {
                     .to_owned(),
             ),
             Refusal::IncompleteBody => Self::incomplete_body(),
-            Refusal::ImmutabilityPolicyInThePast => {
-                error.detail("HeaderName", "x-ms-immutability-policy-until-date")
-            }
-            Refusal::ImmutabilityNotEnabled => error.saying(
-                "Blob operation is not supported: version-level immutability is not enabled."
-                    .to_owned(),
-            ),
+            Refusal::Kept(refusal) => kept_refusal::describe(error, refusal),
             Refusal::InvalidPopReceipt { presented } => Self::invalid_query_parameter(
                 "popreceipt",
                 &presented,
@@ -87,27 +82,9 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::SnapshotsPresent => codes::SNAPSHOTS_PRESENT,
         Refusal::OperationNotAllowedOnRootBlob => codes::OPERATION_NOT_ALLOWED_ON_ROOT_BLOB,
         Refusal::PermanentDeleteIsOff => codes::PERMANENT_DELETE_IS_OFF,
-        Refusal::BlobNotDeleted
-        | Refusal::BlobOperationNotSupported
-        | Refusal::ImmutabilityNotEnabled => codes::BLOB_OPERATION_NOT_SUPPORTED,
+        Refusal::BlobNotDeleted => codes::BLOB_OPERATION_NOT_SUPPORTED,
         Refusal::BlobArchived => codes::BLOB_ARCHIVED,
-        Refusal::BlobBeingRehydrated => codes::BLOB_BEING_REHYDRATED,
-        Refusal::AccessTierNotSupportedForBlobType => {
-            codes::ACCESS_TIER_NOT_SUPPORTED_FOR_BLOB_TYPE
-        }
-        Refusal::BlobTierInadequateForContentLength => {
-            codes::BLOB_TIER_INADEQUATE_FOR_CONTENT_LENGTH
-        }
-        Refusal::CannotChangeToLowerTier => codes::CANNOT_CHANGE_TO_LOWER_TIER,
-        Refusal::BlobImmutableDueToPolicy => codes::BLOB_IMMUTABLE_DUE_TO_POLICY,
-        Refusal::BlobImmutableDueToLegalHold => codes::BLOB_IMMUTABLE_DUE_TO_LEGAL_HOLD,
-        Refusal::ImmutabilityPolicyDeleteOnLockedPolicy => {
-            codes::IMMUTABILITY_POLICY_DELETE_ON_LOCKED_POLICY
-        }
-        Refusal::ImmutabilityPolicyInThePast => codes::INVALID_HEADER_VALUE,
-        Refusal::ContainerImmutableStorageWithVersioningEnabled => {
-            codes::CONTAINER_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED
-        }
+        Refusal::Kept(refusal) => kept_refusal::code(*refusal),
         Refusal::UnauthorizedBlobOverwrite => codes::UNAUTHORIZED_BLOB_OVERWRITE,
         Refusal::ConditionNotMet | Refusal::NotModified => codes::CONDITION_NOT_MET,
         Refusal::UnsatisfiableCondition => codes::UNSATISFIABLE_CONDITION,

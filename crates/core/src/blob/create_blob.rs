@@ -31,7 +31,7 @@ pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Writ
     let (keeping, premium) = (settings.keeping(), settings.sku.is_premium());
     let immutability = settings.version_immutability;
     let id = fresh_id(&core.store().clock)?;
-    let create = Create { op, presented, grants, id, keeping, premium, immutability };
+    let create = Create { op, presented, grants, id, keeping, immutability, premium };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         create.decide(tx, keys)

@@ -15,6 +15,7 @@ use crate::{Core, Error, directory};
 use std::time::Duration;
 use zaffre_auth::Authorized;
 use zaffre_base::Timestamp;
+use zaffre_domain::blob::KeptRefusal;
 use zaffre_domain::conditions::evaluate_container;
 use zaffre_domain::lease::{Lease, LeaseAccess, admits};
 use zaffre_domain::{LeaseOn, Refusal};
@@ -67,7 +68,7 @@ async fn close_empty(
     }
     let body = move |tx: &mut Tx<'_>| {
         if !is_empty(tx, keys)? {
-            let refusal = Refusal::ContainerImmutableStorageWithVersioningEnabled;
+            let refusal = KeptRefusal::ContainerImmutableStorageWithVersioningEnabled.into();
             return Err(Abort::Fail(refusal));
         }
         let key = keys.guard();

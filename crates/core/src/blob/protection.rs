@@ -15,6 +15,7 @@ use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::{BlobName, Timestamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::KeptRefusal;
 use zaffre_domain::blob::immutability::{ImmutabilityPolicy, Protection};
 use zaffre_domain::conditions::Conditions;
 use zaffre_store::{Abort, Interrupt, StoreError, Tx};
@@ -102,7 +103,7 @@ pub(crate) fn protect(
 
 fn may_protect(asked: Protection, supported: bool) -> Result<(), Abort<Refusal>> {
     if asked.is_some() && !supported {
-        return Err(Abort::Fail(Refusal::ImmutabilityNotEnabled));
+        return Err(Abort::Fail(KeptRefusal::ImmutabilityNotEnabled.into()));
     }
     Ok(())
 }
@@ -140,7 +141,7 @@ pub(crate) fn check_snapshots(
         }
     }
     if rows.len() == ROWS {
-        return Err(Abort::Fail(Refusal::BlobImmutableDueToPolicy));
+        return Err(Abort::Fail(KeptRefusal::BlobImmutableDueToPolicy.into()));
     }
     Ok(())
 }

@@ -166,7 +166,7 @@ impl Commit {
         let conditions = std::mem::take(&mut op.conditions);
         let presented = Presented { lease: op.lease, conditions };
         let (keeping, immutability) = (settings.keeping(), settings.version_immutability);
-        Self { presented, op, grants, keeping, immutability }
+        Self { op, presented, grants, keeping, immutability }
     }
 
     /// Finds every listed block. Refuses here what would be refused by the deciding transaction.

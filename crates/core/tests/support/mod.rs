@@ -29,6 +29,7 @@ use zaffre_core::blob::{self, ByteStream, StreamError};
 use zaffre_core::settings::AccountSettings;
 use zaffre_core::{Core, CoreOptions, Error};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::{Conditions, TagCondition};
@@ -436,7 +437,7 @@ pub fn put(at: &str) -> PutBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
-        protection: Default::default(),
+        protection: Protection::default(),
         context: CONTEXT,
     }
 }
@@ -477,7 +478,7 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
-        protection: Default::default(),
+        protection: Protection::default(),
         context: CONTEXT,
     }
 }

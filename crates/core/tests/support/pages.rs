@@ -9,6 +9,7 @@ use zaffre_core::blob::op::{
 };
 use zaffre_core::blob::reply::{Change, PageReply, PropertiesSet, Written};
 use zaffre_core::blob::{self};
+use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::conditions::Conditions;
@@ -24,7 +25,7 @@ pub fn create(at: &str, length: u64) -> CreateBlob {
         lease: None,
         conditions: Conditions::default(),
         tier: None,
-        protection: Default::default(),
+        protection: Protection::default(),
         tags: std::collections::BTreeMap::default(),
         context: CONTEXT,
     }

@@ -3,6 +3,7 @@
 //! Must never depend on what an account allows today: what was promised once holds until its time
 //! is over, whatever is chosen later.
 
+use super::KeptRefusal;
 use crate::Refusal;
 use zaffre_base::Timestamp;
 
@@ -63,10 +64,10 @@ impl Protection {
     /// Refuses a change of the state at `now`.
     pub fn check(self, now: Timestamp) -> Result<(), Refusal> {
         if self.legal_hold == Some(true) {
-            return Err(Refusal::BlobImmutableDueToLegalHold);
+            return Err(KeptRefusal::BlobImmutableDueToLegalHold.into());
         }
         match self.policy {
-            Some(policy) if now < policy.until => Err(Refusal::BlobImmutableDueToPolicy),
+            Some(policy) if now < policy.until => Err(KeptRefusal::BlobImmutableDueToPolicy.into()),
             _ => Ok(()),
         }
     }
@@ -74,13 +75,13 @@ impl Protection {
     /// With a policy set at `now`.
     pub fn with_policy(self, asked: ImmutabilityPolicy, now: Timestamp) -> Result<Self, Refusal> {
         if asked.until <= now {
-            return Err(Refusal::ImmutabilityPolicyInThePast);
+            return Err(KeptRefusal::ImmutabilityPolicyInThePast.into());
         }
         match self.policy {
             Some(ImmutabilityPolicy { until, mode: PolicyMode::Locked })
                 if asked.mode != PolicyMode::Locked || asked.until < until =>
             {
-                Err(Refusal::BlobImmutableDueToPolicy)
+                Err(KeptRefusal::BlobImmutableDueToPolicy.into())
             }
             _ => Ok(Self { policy: Some(asked), ..self }),
         }
@@ -90,7 +91,7 @@ impl Protection {
     pub fn without_policy(self) -> Result<Self, Refusal> {
         match self.policy {
             Some(ImmutabilityPolicy { mode: PolicyMode::Locked, .. }) => {
-                Err(Refusal::ImmutabilityPolicyDeleteOnLockedPolicy)
+                Err(KeptRefusal::ImmutabilityPolicyDeleteOnLockedPolicy.into())
             }
             _ => Ok(Self { policy: None, ..self }),
         }
@@ -119,11 +120,11 @@ mod tests {
         for (protection, want) in [
             (Protection::default(), Ok(())),
             (hold(false), Ok(())),
-            (hold(true), Err(Refusal::BlobImmutableDueToLegalHold)),
-            (under(101, Unlocked), Err(Refusal::BlobImmutableDueToPolicy)),
-            (under(101, Locked), Err(Refusal::BlobImmutableDueToPolicy)),
+            (hold(true), Err(KeptRefusal::BlobImmutableDueToLegalHold.into())),
+            (under(101, Unlocked), Err(KeptRefusal::BlobImmutableDueToPolicy.into())),
+            (under(101, Locked), Err(KeptRefusal::BlobImmutableDueToPolicy.into())),
             (under(100, Locked), Ok(())),
-            (both, Err(Refusal::BlobImmutableDueToLegalHold)),
+            (both, Err(KeptRefusal::BlobImmutableDueToLegalHold.into())),
         ] {
             assert_eq!(protection.check(NOW), want, "{protection:?}");
             assert_eq!(protection.holds(NOW), want.is_err());
@@ -132,8 +133,8 @@ mod tests {
 
     #[test]
     fn policies_change() {
-        let locked = Err(Refusal::BlobImmutableDueToPolicy);
-        let past = Err(Refusal::ImmutabilityPolicyInThePast);
+        let locked = Err(KeptRefusal::BlobImmutableDueToPolicy.into());
+        let past = Err(KeptRefusal::ImmutabilityPolicyInThePast.into());
         for (was, asked, want) in [
             (Protection::default(), policy(200, Unlocked), Ok(under(200, Unlocked))),
             (Protection::default(), policy(200, Locked), Ok(under(200, Locked))),
@@ -149,7 +150,7 @@ mod tests {
         }
         assert_eq!(under(200, Unlocked).without_policy(), Ok(Protection::default()));
         assert_eq!(Protection::default().without_policy(), Ok(Protection::default()));
-        let refused = Err(Refusal::ImmutabilityPolicyDeleteOnLockedPolicy);
+        let refused = Err(KeptRefusal::ImmutabilityPolicyDeleteOnLockedPolicy.into());
         assert_eq!(under(50, Locked).without_policy(), refused);
     }
 }

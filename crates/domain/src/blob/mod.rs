@@ -9,9 +9,12 @@ pub mod listing;
 pub mod metadata;
 pub mod pages;
 pub mod range;
+mod refusal;
 pub mod sizes;
 pub mod tags;
 pub mod tier;
+
+pub use refusal::KeptRefusal;
 
 use crate::Refusal;
 use alloc::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! Must never move bytes: a tier is a promise about price. What is archived is refused to readers
 //! until its rehydration has ended, which is computed from `now` and needs nobody to write it down.
 
-use super::BlobKind;
+use super::{BlobKind, KeptRefusal};
 use crate::Refusal;
 use core::time::Duration;
 use zaffre_base::Timestamp;
@@ -85,10 +85,10 @@ impl AccessTier {
         let pages = blob.kind == BlobKind::Page && blob.premium_account;
         let fits = if self.is_premium() { pages } else { blob.kind == BlobKind::Block };
         if !fits {
-            return Err(Refusal::AccessTierNotSupportedForBlobType);
+            return Err(KeptRefusal::AccessTierNotSupportedForBlobType.into());
         }
         if self.holds() < blob.length {
-            return Err(Refusal::BlobTierInadequateForContentLength);
+            return Err(KeptRefusal::BlobTierInadequateForContentLength.into());
         }
         Ok(())
     }
@@ -219,7 +219,7 @@ impl Tier {
         match before.set {
             Some((was, _)) if was == asked.tier => Ok((before, TierSet::Done)),
             Some((AccessTier::Archive, _)) if !blob.current => {
-                Err(Refusal::BlobOperationNotSupported)
+                Err(KeptRefusal::BlobOperationNotSupported.into())
             }
             Some((AccessTier::Archive, _)) => {
                 let priority = asked.priority.unwrap_or_default();
@@ -228,7 +228,7 @@ impl Tier {
                 Ok((Self { rehydration, ..before }, TierSet::Pending))
             }
             Some((was, _)) if was.is_premium() && was > asked.tier => {
-                Err(Refusal::CannotChangeToLowerTier)
+                Err(KeptRefusal::CannotChangeToLowerTier.into())
             }
             _ => Ok((Self::named(asked.tier, now), TierSet::Done)),
         }
@@ -246,7 +246,7 @@ impl Rehydration {
         let priority = asked.priority.unwrap_or(self.priority);
         let raised = priority > self.priority;
         if asked.tier != self.to || priority < self.priority || (raised && !asked.may_hurry) {
-            return Err(Refusal::BlobBeingRehydrated);
+            return Err(KeptRefusal::BlobBeingRehydrated.into());
         }
         let ends =
             if raised { self.ends.min(now.plus(priority.takes(standard))) } else { self.ends };

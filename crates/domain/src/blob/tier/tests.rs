@@ -55,13 +55,25 @@ fn changes() {
         (
             on_its_way(Hot, Standard, 90),
             TierChange { may_hurry: false, ..ask(Hot, Some(High)) },
-            Err(Refusal::BlobBeingRehydrated),
+            Err(KeptRefusal::BlobBeingRehydrated.into()),
         ),
-        (on_its_way(Hot, High, 9), ask(Hot, Some(Standard)), Err(Refusal::BlobBeingRehydrated)),
-        (on_its_way(Hot, Standard, 9), ask(Cool, None), Err(Refusal::BlobBeingRehydrated)),
-        (on_its_way(Hot, Standard, 9), ask(Archive, None), Err(Refusal::BlobBeingRehydrated)),
+        (
+            on_its_way(Hot, High, 9),
+            ask(Hot, Some(Standard)),
+            Err(KeptRefusal::BlobBeingRehydrated.into()),
+        ),
+        (
+            on_its_way(Hot, Standard, 9),
+            ask(Cool, None),
+            Err(KeptRefusal::BlobBeingRehydrated.into()),
+        ),
+        (
+            on_its_way(Hot, Standard, 9),
+            ask(Archive, None),
+            Err(KeptRefusal::BlobBeingRehydrated.into()),
+        ),
         (on_its_way(Hot, Standard, 0), ask(Cool, None), Ok((named(Cool), Done))),
-        (set(Hot), ask(P10, None), Err(Refusal::AccessTierNotSupportedForBlobType)),
+        (set(Hot), ask(P10, None), Err(KeptRefusal::AccessTierNotSupportedForBlobType.into())),
     ] {
         assert_eq!(was.change(asked, block(), NOW, TAKES), want, "{was:?} {asked:?}");
     }
@@ -70,7 +82,7 @@ fn changes() {
 #[test]
 fn snapshots_do_not_come_back() {
     let past = Tiered { current: false, ..block() };
-    let refused = Err(Refusal::BlobOperationNotSupported);
+    let refused = Err(KeptRefusal::BlobOperationNotSupported.into());
     assert_eq!(set(Archive).change(ask(Hot, None), past, NOW, TAKES), refused);
     assert!(set(Hot).change(ask(Archive, None), past, NOW, TAKES).is_ok());
     assert!(set(Archive).change(ask(Archive, None), past, NOW, TAKES).is_ok());
@@ -85,7 +97,7 @@ fn kinds_and_sizes() {
         current: true,
     };
     let append = Tiered { kind: BlobKind::Append, ..block() };
-    let other = Err(Refusal::AccessTierNotSupportedForBlobType);
+    let other = Err(KeptRefusal::AccessTierNotSupportedForBlobType.into());
     let gib = 1 << 30;
     for (blob, tier, want) in [
         (append, Hot, other.clone()),
@@ -94,14 +106,18 @@ fn kinds_and_sizes() {
         (page(false, 512), P4, other.clone()),
         (page(true, 512), Archive, other),
         (page(true, 32 * gib), P4, Ok(())),
-        (page(true, 32 * gib + 512), P4, Err(Refusal::BlobTierInadequateForContentLength)),
+        (
+            page(true, 32 * gib + 512),
+            P4,
+            Err(KeptRefusal::BlobTierInadequateForContentLength.into()),
+        ),
         (page(true, 128 * gib), P10, Ok(())),
         (page(true, 8192 * gib), P80, Ok(())),
     ] {
         assert_eq!(tier.fits(blob), want, "{blob:?} {tier:?}");
     }
     let lower = set(P10).change(ask(P4, None), page(true, 512), NOW, TAKES);
-    assert_eq!(lower, Err(Refusal::CannotChangeToLowerTier));
+    assert_eq!(lower, Err(KeptRefusal::CannotChangeToLowerTier.into()));
     let higher = set(P10).change(ask(P80, None), page(true, 512), NOW, TAKES);
     assert_eq!(higher, Ok((Tier::named(P80, NOW), TierSet::Done)));
 }
