@@ -20,9 +20,11 @@ from pathlib import Path
 READY = re.compile(
     r"Azurite (\w+) service is successfully listening at (https?|smb)://([^\s/]+):(\d+)"
 )
+CONSOLE = re.compile(r"Zaffre console is successfully listening at (http://\S+)")
 SERVICES = ("Blob", "Queue", "Table", "SMB")
 # Flags that let the system choose every port.
-ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--smbPort", "0")
+ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--smbPort", "0",
+             "--consolePort", "0")  # fmt: skip
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 
@@ -65,6 +67,7 @@ class Server:
         self.process: subprocess.Popen[str] | None = None
         self.scheme, self.host, self.port = "http", "127.0.0.1", 0
         self.ports: dict[str, int] = {}
+        self.console_url = ""
         self.stdout: list[str] = []
         self.stderr: list[str] = []
         self._ready = threading.Event()
@@ -120,6 +123,8 @@ class Server:
     def _drain(self, pipe, lines: list[str]) -> None:
         for line in pipe:
             lines.append(line.rstrip("\n"))
+            if console := CONSOLE.search(line):
+                self.console_url = console[1]
             match = READY.search(line)
             if match:
                 self.ports[match[1]] = int(match[4])

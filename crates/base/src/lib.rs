@@ -8,6 +8,7 @@ pub mod etag;
 pub mod ids;
 pub mod key;
 pub mod limits;
+pub mod measure;
 pub mod names;
 pub mod secret;
 pub mod time;

@@ -21,7 +21,7 @@ use zaffre_domain::service::{Logging, ServiceProperties};
 use zaffre_http::analytics::{Outcome, Seen};
 use zaffre_http::cors::{self, CrossOrigin};
 use zaffre_http::{
-    AccountsHandle, ApiError, BodyStream, Reply, Request, RequestHead, Service, versions,
+    AccountsHandle, ApiError, BodyStream, Reply, Request, RequestHead, Service, message, versions,
 };
 
 /// What an operator may choose.
@@ -109,6 +109,7 @@ impl BlobService {
         let asked = Asked::read(&head, content_length, place, version)?;
         let kind = route(&asked.target, &asked.fields)?;
         noted.operation = Some(kind.name());
+        head.meet(kind.name(), asked.target.container_name()).await?;
         if let Some(logged) = &mut noted.logged {
             logged.effect = kind.effect();
         }
@@ -195,6 +196,7 @@ impl Service for BlobService {
         if let Err(error) = &mut result {
             error.version = version;
         }
+        message::name(&mut result, operation);
         if let Some(Logged { seen, logging, account, path, effect }) = logged {
             let service = zaffre_auth::Service::Blob;
             let outcome = Outcome {

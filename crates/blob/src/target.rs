@@ -37,6 +37,14 @@ impl Target {
         }
     }
 
+    /// The container's name alone; nothing for the service.
+    pub fn container_name(&self) -> &str {
+        match self {
+            Self::Service => "",
+            Self::Container(container) | Self::Blob(container, _) => container.as_str(),
+        }
+    }
+
     /// The container's full name.
     pub fn container(&self, account: &AccountName) -> Result<ContainerPath, ApiError> {
         match self {

@@ -26,6 +26,8 @@ pub struct ApiError {
     pub authentication: bool,
     /// The version of the answer where the request alone does not tell it.
     pub version: Option<ApiVersion>,
+    /// What was asked, for those who count.
+    pub operation: Option<&'static str>,
 }
 
 impl From<Code> for ApiError {
@@ -38,6 +40,7 @@ impl From<Code> for ApiError {
             headers: Vec::new(),
             authentication: false,
             version: None,
+            operation: None,
         }
     }
 }

@@ -49,6 +49,7 @@ impl RequestHead {
             peer,
             secure,
             id,
+            encounter: None,
         })
     }
 
@@ -77,6 +78,7 @@ impl RequestHead {
             peer: SocketAddr::from(([127, 0, 0, 1], 50_000)),
             secure: false,
             id: Guid(1),
+            encounter: None,
         }
     }
 }

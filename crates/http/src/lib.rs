@@ -12,6 +12,7 @@ pub mod codes;
 pub mod cors;
 pub mod delegation;
 pub mod error;
+pub mod faults;
 pub mod fetch;
 pub mod file_codes;
 mod file_refusal;
@@ -28,6 +29,7 @@ pub mod service_properties;
 pub mod table_codes;
 mod table_refusal;
 pub mod tls;
+pub mod traffic;
 pub mod versions;
 pub mod xml;
 

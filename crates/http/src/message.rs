@@ -3,6 +3,7 @@
 //! Must never know a service. Both bodies are streams.
 
 use crate::error::ApiError;
+use crate::faults::Encounter;
 use bytes::Bytes;
 use futures_core::Stream;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -11,6 +12,7 @@ use std::fmt::Write;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use zaffre_base::Guid;
 
 /// Bytes in pieces.
@@ -53,6 +55,8 @@ pub struct RequestHead {
     pub secure: bool,
     /// Our id for this request (`x-ms-request-id`).
     pub id: Guid,
+    /// The faults it may meet, where there are test controls; see [`RequestHead::meet`].
+    pub encounter: Option<Arc<Encounter>>,
 }
 
 /// A request with its body still on the wire.
@@ -78,6 +82,10 @@ pub struct Reply {
     pub body: ReplyBody,
     /// The version to show in `x-ms-version`; `None` to omit it.
     pub version: Option<zaffre_base::ApiVersion>,
+    /// What was asked, for those who count.
+    pub operation: Option<&'static str>,
+    /// The code of an error that was rendered already.
+    pub code: Option<&'static str>,
 }
 
 /// Room for the headers of most answers, so that the map does not grow on the way.
@@ -89,7 +97,15 @@ impl Reply {
     /// A reply without body.
     pub fn new(status: StatusCode, version: zaffre_base::ApiVersion) -> Self {
         let (headers, spelling) = (HeaderMap::with_capacity(USUAL_HEADERS), Vec::new());
-        Self { status, headers, spelling, body: ReplyBody::Empty, version: Some(version) }
+        Self {
+            status,
+            headers,
+            spelling,
+            body: ReplyBody::Empty,
+            version: Some(version),
+            operation: None,
+            code: None,
+        }
     }
 
     /// Adds a header.
@@ -173,10 +189,22 @@ pub enum ReplyBody {
     },
 }
 
+/// Says on an answer what was asked.
+pub fn name(answer: &mut Result<Reply, ApiError>, operation: Option<&'static str>) {
+    match answer {
+        Ok(reply) => reply.operation = operation,
+        Err(error) => error.operation = operation,
+    }
+}
+
 /// One REST service behind a listener.
 pub trait Service: Send + Sync + 'static {
     /// `Blob`, `Queue`, … as in the readiness line.
     fn name(&self) -> &'static str;
+    /// The `Server` header of its answers.
+    fn server(&self) -> String {
+        format!("Windows-Azure-{}/1.0 Microsoft-HTTPAPI/2.0", self.name())
+    }
     /// Handles one request. Errors are values; the server renders them.
     fn call(&self, request: Request) -> impl Future<Output = Result<Reply, ApiError>> + Send;
 }

@@ -15,7 +15,8 @@ use zaffre_core::Core;
 use zaffre_domain::service::ServiceProperties;
 use zaffre_http::cors::{self, CrossOrigin};
 use zaffre_http::{
-    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, signed_headers, versions,
+    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, message, signed_headers,
+    versions,
 };
 
 /// What an operator may choose.
@@ -65,6 +66,7 @@ impl QueueService {
         let target = Target::parse(path(&asked))?;
         let kind = route(&target, &asked)?;
         noted.operation = Some(kind.name());
+        head.meet(kind.name(), path(&asked)).await?;
         let headers = signed_headers(&head)?;
         let caller = Caller::identify(&asked, &target, &headers, &accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
@@ -116,6 +118,7 @@ impl Service for QueueService {
         if let Err(error) = &mut result {
             error.version = version;
         }
+        message::name(&mut result, operation);
         if let Some(properties) = properties {
             origin.mark(&properties.cors, &mut result);
         }

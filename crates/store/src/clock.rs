@@ -69,6 +69,11 @@ impl Clock {
         self.change(|state, now| state.base = now.max(stamp.time()));
     }
 
+    /// Whether the clock stands.
+    pub fn is_frozen(&self) -> bool {
+        self.state().frozen
+    }
+
     /// Stops the clock where it is.
     pub fn freeze(&self) {
         self.change(|state, now| {

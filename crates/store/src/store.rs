@@ -11,8 +11,11 @@ use crate::meta::{self, Embedded, EmbeddedOptions, Meta, Strict, StrictOptions};
 use crate::pins::Pins;
 use crate::poison::Poison;
 use std::sync::Arc;
+use zaffre_base::measure::Histogram;
 
 const MIB: usize = 1024 * 1024;
+/// Upper bounds of the histogram of commit batches, in transactions.
+const BATCHES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -50,6 +53,7 @@ pub struct Store {
     pub pins: Pins,
     /// The time.
     pub clock: Clock,
+    batches: Arc<Histogram>,
     poison: Poison,
 }
 
@@ -69,15 +73,17 @@ impl Store {
         let file = disk
             .open(directory::META, OpenMode::Existing)
             .map_err(|e| StoreError::io("opening the metadata", e))?;
+        let batches = Arc::new(Histogram::new(BATCHES));
         let memory = EmbeddedOptions {
             cache_bytes: options.cache_bytes,
             memory_bytes: options.memory_bytes,
+            batches: Arc::clone(&batches),
         };
         let (timer, fuse) = (clock.clone(), poison.clone());
         let engine = Embedded::open(&*disk, file, memory, timer, fuse, lock.clone())?;
         let extents = Extents::open_locked(disk, options.extents.clone(), poison.clone(), lock)?;
         let meta = Meta::new(Arc::new(engine));
-        Ok(Self { meta, extents, pins: Pins::default(), clock, poison })
+        Ok(Self { meta, extents, pins: Pins::default(), clock, batches, poison })
     }
 
     /// A store that is gone when the process ends.
@@ -92,7 +98,13 @@ impl Store {
         let meta = Strict::meta(clock.clone(), options);
         let disk = Arc::new(MemDisk::new());
         let extents = Extents::open(disk, ExtentOptions::default(), poison.clone())?;
-        Ok(Self { meta, extents, pins: Pins::default(), clock, poison })
+        let batches = Arc::new(Histogram::new(BATCHES));
+        Ok(Self { meta, extents, pins: Pins::default(), clock, batches, poison })
+    }
+
+    /// How many transactions were committed together.
+    pub fn batches(&self) -> &Histogram {
+        &self.batches
     }
 
     /// Whether a sync failed: nothing is acknowledged any more and only a restart helps.

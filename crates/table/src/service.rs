@@ -16,7 +16,8 @@ use zaffre_core::Core;
 use zaffre_domain::service::ServiceProperties;
 use zaffre_http::cors::{self, CrossOrigin};
 use zaffre_http::{
-    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, signed_headers, versions,
+    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, message, signed_headers,
+    versions,
 };
 
 /// What an operator may choose.
@@ -69,6 +70,7 @@ impl TableService {
         let kind = route(&target, &asked)?;
         noted.operation = Some(kind.name());
         noted.speaks_xml = kind.speaks_xml();
+        head.meet(kind.name(), &asked.to.path).await?;
         let headers = signed_headers(&head)?;
         let mut caller = Caller::identify(&asked, &target, &headers, &accounts, &self.core).await?;
         noted.credential = Some(caller.scheme());
@@ -113,6 +115,10 @@ impl Service for TableService {
         }
         if let Some(properties) = properties {
             origin.mark(&properties.cors, &mut result);
+        }
+        message::name(&mut result, operation);
+        if let Ok(reply) = &mut result {
+            reply.code = code;
         }
         let status = result.as_ref().map_or(0, |reply| reply.status.as_u16());
         tracing::debug!(%id, operation, credential, status, code, ms, "answered");

@@ -2,6 +2,7 @@
 //!
 //! Must never look at the environment or the disk beyond what clap does.
 
+use crate::console::{ClockCommand, ConsoleArgs, FaultCommand, Remote};
 use crate::endpoints::Wanted;
 use crate::oauth::OauthArgs;
 use crate::settings::Line;
@@ -154,6 +155,9 @@ pub(crate) struct Args {
     pub(crate) tokens: OauthArgs,
 
     #[command(flatten)]
+    pub(crate) console: ConsoleArgs,
+
+    #[command(flatten)]
     pub(crate) later: Later,
 
     #[command(flatten)]
@@ -191,6 +195,20 @@ pub(crate) enum Command {
         #[arg(long = "encryption-key-file", value_name = "FILE")]
         key_file: Option<PathBuf>,
     },
+    /// Turn the clock of a running server that has --test-controls
+    Clock {
+        #[command(flatten)]
+        remote: Remote,
+        #[command(subcommand)]
+        command: ClockCommand,
+    },
+    /// Make requests to a running server fail, if it has --test-controls
+    Fault {
+        #[command(flatten)]
+        remote: Remote,
+        #[command(subcommand)]
+        command: FaultCommand,
+    },
 }
 
 /// Flags of services that are not served yet: accepted, so that command lines keep working.
@@ -200,15 +218,12 @@ pub(crate) struct Later {
     /// Port of the File service
     #[arg(long = "filePort", value_name = "PORT")]
     file_port: Option<u16>,
-    /// Port of the web console
-    #[arg(long = "consolePort", value_name = "PORT")]
-    console_port: Option<u16>,
 }
 
 impl Later {
     /// Names of the services that were asked for and will not come.
     pub(crate) fn asked_for(&self) -> Vec<&'static str> {
-        let asked = [(self.file_port.is_some(), "File"), (self.console_port.is_some(), "console")];
+        let asked = [(self.file_port.is_some(), "File")];
         asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
     }
 }
@@ -249,7 +264,7 @@ mod tests {
         assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
         assert_eq!((args.queue_host.as_str(), args.queue_port), ("h", 1));
         assert_eq!((args.table_host.as_str(), args.table_port), ("h", 2));
-        assert_eq!(args.later.asked_for(), ["File", "console"]);
+        assert_eq!(args.later.asked_for(), ["File"]);
         assert_eq!((args.smb_host.as_str(), args.smb_port, args.skip_smb), ("127.0.0.1", 4, false));
     }
 
@@ -284,6 +299,19 @@ mod tests {
             ("--encryption-key-file f", true),
             ("--encryption-key-file f --inMemoryPersistence", false),
             ("check", false),
+            ("--skipConsole", true),
+            ("--skipConsole --consolePort 1", false),
+            ("--consoleHost 0.0.0.0 --consolePort 1 --test-controls", true),
+            ("--test-controls-anywhere", false),
+            ("--test-controls --test-controls-anywhere", true),
+            ("clock advance 15s", true),
+            ("clock advance", false),
+            ("clock show --console http://127.0.0.1:1", true),
+            ("fault add busy --service blob --operation PutBlob --nth 2 --times 0", true),
+            ("fault add delay", false),
+            ("fault add delay --delay-ms 5 --after", true),
+            ("fault remove 1", true),
+            ("fault remove", false),
             ("--silent check dir", false),
         ] {
             let words = std::iter::once("zaffre").chain(line.split_whitespace());

@@ -8,12 +8,17 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
+use zaffre_console::Watched;
 use zaffre_core::Core;
+use zaffre_http::faults::Faults;
 use zaffre_http::tls::ServerConfig;
+use zaffre_http::traffic::Traffic;
 use zaffre_http::{Alarms, Listener, ServerOptions, Service};
+use zaffre_store::disk::MeasuredDisk;
 
 /// Where the command line wants a service.
 pub(crate) struct Wanted<'a> {
@@ -83,32 +88,69 @@ fn host(at: SocketAddr) -> String {
     }
 }
 
+/// Where services count what they do, and what faults they meet.
+#[derive(Clone, Default)]
+pub(crate) struct Watching {
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) alarms: Alarms,
+    pub(crate) faults: Option<Faults>,
+}
+
+/// What the console says about the program.
+const BUILD: &[(&str, &str)] = &[("version", env!("CARGO_PKG_VERSION"))];
+
+impl Watching {
+    /// What the console looks at.
+    pub(crate) fn of(&self, core: &Core, disk: MeasuredDisk, ready: &Arc<AtomicBool>) -> Watched {
+        let (traffic, alarms) = (self.traffic.clone(), self.alarms.clone());
+        let (core, ready) = (core.clone(), ready.clone());
+        Watched { core, disk, traffic, alarms, ready, build: BUILD }
+    }
+}
+
 /// The services that run, and how they are told to stop.
 pub(crate) struct Running {
     core: Core,
+    watched: Watching,
     names: Vec<&'static str>,
     stop: watch::Sender<()>,
     tasks: JoinSet<io::Result<()>>,
 }
 
 impl Running {
-    /// None yet; all will be on `core`.
-    pub(crate) fn new(core: Core) -> Self {
-        Self { core, names: Vec::new(), stop: watch::Sender::new(()), tasks: JoinSet::new() }
+    /// None yet; all will be on `core` and counted by `watched`.
+    pub(crate) fn new(core: Core, watched: Watching) -> Self {
+        let (names, stop, tasks) = (Vec::new(), watch::Sender::new(()), JoinSet::new());
+        Self { core, watched, names, stop, tasks }
     }
 
     /// Serves `service` at `endpoint` until all are stopped.
     pub(crate) fn start<S: Service>(&mut self, endpoint: Endpoint, service: S) {
         let url = endpoint.url();
-        let clock = self.core.store().clock.clone();
-        let mut options = ServerOptions::new(Arc::new(move || clock.wall()));
+        let mut options = self.options();
         options.timeouts.idle = endpoint.idle;
-        let stop = self.stopping();
-        let listener = endpoint.listener;
-        let alarms = Alarms::default();
-        let serving = async move { listener.serve(Arc::new(service), options, alarms, stop).await };
-        self.add(endpoint.name, serving);
+        options.traffic = self.watched.traffic.clone();
+        options.faults.clone_from(&self.watched.faults);
+        self.spawn(endpoint.listener, service, options);
+        self.names.push(endpoint.name);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));
+    }
+
+    /// Serves something beside the services, which is neither counted nor made to fail.
+    pub(crate) fn attach<S: Service>(&mut self, listener: Listener, service: S) {
+        self.spawn(listener, service, self.options());
+    }
+
+    fn options(&self) -> ServerOptions {
+        let clock = self.core.store().clock.clone();
+        ServerOptions::new(Arc::new(move || clock.wall()))
+    }
+
+    fn spawn<S: Service>(&mut self, listener: Listener, service: S, options: ServerOptions) {
+        let stop = self.stopping();
+        let alarms = self.watched.alarms.clone();
+        self.tasks
+            .spawn(async move { listener.serve(Arc::new(service), options, alarms, stop).await });
     }
 
     /// The core beneath all services.

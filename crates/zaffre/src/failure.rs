@@ -17,6 +17,10 @@ pub(crate) enum Failure {
     OpenDevelopmentAccount { host: String },
     /// Tokens that anybody can make would be taken from everybody.
     OpenTokens { host: String },
+    /// Test controls would be open to everybody.
+    OpenControls { host: String },
+    /// A running server's console does not do what it was asked.
+    Console { url: String, reason: String },
     /// Keys cannot be fetched from there.
     Issuer { url: String },
     /// A setting names an account that is not there.
@@ -56,6 +60,15 @@ impl fmt::Display for Failure {
                  because anybody can make such a token. Use --oauth verify, or say with \
                  --developmentAccount that this server has no secrets"
             ),
+            Self::OpenControls { host } => write!(
+                f,
+                "listening on {host} with --test-controls would let anybody who can reach this \
+                 server turn its clock and make requests fail. Say --test-controls-anywhere as \
+                 well if that is what you want"
+            ),
+            Self::Console { url, reason } => {
+                write!(f, "the console at {url} did not do it: {reason}")
+            }
             Self::Issuer { url } => write!(
                 f,
                 "keys cannot be fetched from {url}: --oauth-issuer takes an https URL (http for \

@@ -7,6 +7,7 @@ mod args;
 mod capped;
 mod certificate;
 mod check;
+mod console;
 mod endpoints;
 mod failure;
 mod log;
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         None => serve::run(&args).map(|()| true),
         Some(Command::Check { dir, key_file }) => check::run(dir, key_file.as_deref()),
+        Some(Command::Clock { remote, command }) => console::clock(remote, command),
+        Some(Command::Fault { remote, command }) => console::fault(remote, command),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

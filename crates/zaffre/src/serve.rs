@@ -5,7 +5,7 @@
 use crate::accounts::Source;
 use crate::args::Args;
 use crate::capped::CappedDisk;
-use crate::endpoints::{Endpoint, Running};
+use crate::endpoints::{Endpoint, Running, Watching};
 use crate::failure::Failure;
 use crate::oauth::Tokens;
 use crate::signals::Stops;
@@ -15,6 +15,7 @@ use crate::{certificate, log, sealed};
 use std::env;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime;
 use zaffre_auth::Accounts;
@@ -24,8 +25,8 @@ use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
 use zaffre_http::AccountsHandle;
 use zaffre_queue::{QueueOptions, QueueService};
-use zaffre_store::disk::{Disk, MemDisk, RealDisk};
-use zaffre_store::{Store, StoreOptions};
+use zaffre_store::disk::{Disk, MeasuredDisk, MemDisk, RealDisk};
+use zaffre_store::{Clock, Store, StoreOptions};
 use zaffre_table::{TableOptions, TableService};
 
 /// Serves until a signal comes.
@@ -48,7 +49,9 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let (source, known) = Source::open(args, &endpoints, smb.as_ref().map(SmbEndpoint::ip))?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
 
-    let core = Core::new(open_store(args)?, core_options(args));
+    let door = args.console.bind(&endpoints).await?;
+    let (store, disk) = open_store(args)?;
+    let core = Core::new(store, core_options(args));
     let background = core.spawn_background();
     known.tell(&core);
     let accounts = known.accounts.trusting(tokens.trust.clone());
@@ -56,7 +59,10 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let handle = AccountsHandle::new(accounts);
     let following = tokio::spawn(source.follow(handle.clone(), core.clone()));
     let renewing = tokio::spawn(tokens.follow(handle.clone()));
-    let mut running = Running::new(core.clone());
+    let watching = Watching { faults: door.faults.clone(), ..Watching::default() };
+    let mut running = Running::new(core.clone(), watching.clone());
+    let ready = Arc::new(AtomicBool::new(false));
+    door.open(&mut running, watching.of(&core, disk, &ready));
     let always_path_style = args.disable_product_style_url;
     let options = BlobOptions { always_path_style, port: blob.port() };
     running.start(blob, BlobService::new(core.clone(), handle.clone(), options));
@@ -67,12 +73,14 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     if let Some(smb) = smb {
         smb.start(&mut running, handle);
     }
+    ready.store(true, Ordering::Relaxed);
     if !args.silent {
         say(&text);
     }
 
     let stop = async {
         stops.wait().await;
+        ready.store(false, Ordering::Relaxed);
         stops.end_on_next();
     };
     let served = running.until(stop).await;
@@ -93,7 +101,7 @@ fn core_options(args: &Args) -> CoreOptions {
     CoreOptions { container_delete_delay, ..CoreOptions::default() }
 }
 
-fn open_store(args: &Args) -> Result<Store, Failure> {
+fn open_store(args: &Args) -> Result<(Store, MeasuredDisk), Failure> {
     let failed = |reason: String| Failure::Data { path: args.location.clone(), reason };
     let key = sealed::key(args.encryption_key_file.as_deref())?;
     let disk: Arc<dyn Disk> = match args.extent_memory_limit {
@@ -104,8 +112,13 @@ fn open_store(args: &Args) -> Result<Store, Failure> {
             Arc::new(made.map_err(|error| failed(advice(&error)))?)
         }
     };
-    let disk = sealed::cover(disk, key).map_err(|error| failed(error.to_string()))?;
-    Store::open(disk, &StoreOptions::default()).map_err(|error| failed(error.to_string()))
+    let clock = Clock::default();
+    let measured = MeasuredDisk::new(disk, clock.clone());
+    let disk = sealed::cover(Arc::new(measured.clone()), key);
+    let disk = disk.map_err(|error| failed(error.to_string()))?;
+    let options = StoreOptions { clock: Some(clock), ..StoreOptions::default() };
+    let store = Store::open(disk, &options).map_err(|error| failed(error.to_string()))?;
+    Ok((store, measured))
 }
 
 fn advice(error: &io::Error) -> String {

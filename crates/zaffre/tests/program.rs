@@ -22,6 +22,9 @@ fn zaffre(data: &Path, line: &str) -> Command {
     if line.contains("--blobPort") && !line.contains("--tablePort") {
         command.args(["--tablePort", "0"]);
     }
+    if line.contains("--blobPort") && !line.contains("onsole") {
+        command.args(["--consolePort", "0"]);
+    }
     command
 }
 

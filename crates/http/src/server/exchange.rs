@@ -11,12 +11,13 @@ use crate::error::ApiError;
 use crate::head::Origin;
 use crate::limits::DRAIN_BYTES;
 use crate::message::{Reply, Request, RequestHead, Service};
+use crate::traffic::Answered;
 use futures_util::FutureExt;
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, Version};
-use std::convert::Infallible;
+use std::fmt;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -64,12 +65,24 @@ impl RequestIds {
     }
 }
 
-/// Answers one request; never fails, so that every request gets an answer.
+/// The connection ends without an answer: what a fault asked for.
+#[derive(Debug)]
+pub(super) struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("reset by a fault")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// Answers one request. Every request gets an answer, unless a fault is asked to take it away.
 pub(super) async fn answer<S: Service>(
     door: Arc<Door<S>>,
     caller: Caller,
     request: hyper::Request<Incoming>,
-) -> Result<Response<OutBody>, Infallible> {
+) -> Result<Response<OutBody>, Cut> {
     let started = Instant::now();
     let notes = caller.exchanges.begin();
     let (parts, incoming) = request.into_parts();
@@ -82,6 +95,7 @@ pub(super) async fn answer<S: Service>(
     let stall = door.options.timeouts.body_stall;
     let body = Box::pin(RequestBody::new(incoming, leftover.clone(), stall));
     let mut line = AccessLine::default();
+    let encounter = door.options.faults.as_ref().map(|faults| faults.expect(door.service.name()));
 
     let result = match notes {
         // Whoever sends such a head may mean another request by what follows: never go on.
@@ -98,13 +112,22 @@ pub(super) async fn answer<S: Service>(
     let refused_head = result.is_err();
     close |= refused_head;
     let result = match result {
-        Ok(head) => {
+        Ok(mut head) => {
+            head.encounter.clone_from(&encounter);
             echo = Echo::of(&head);
             line = AccessLine::of(&head);
             call(&door, Request { head, content_length: announced, body }).await
         }
         Err(error) => Err(error),
     };
+    let result = match encounter {
+        None => result,
+        Some(encounter) => encounter.end(result).await.ok_or_else(|| {
+            caller.exchanges.reset();
+            Cut
+        })?,
+    };
+    count(&door, &result, started);
     close |= settle(leftover.take(), expects, announced, &caller.exchanges);
     let rendered = render(&door, result, &echo);
     line.write(&rendered, started);
@@ -120,6 +143,16 @@ async fn call<S: Service>(door: &Door<S>, request: Request) -> Result<Reply, Api
         tracing::error!(alarm = "panic", %id, "a handler panicked; answered 500");
         Err(ApiError::internal_error())
     })
+}
+
+fn count<S: Service>(door: &Door<S>, result: &Result<Reply, ApiError>, started: Instant) {
+    let (operation, status, code) = match result {
+        Ok(reply) => (reply.operation, reply.status, reply.code),
+        Err(error) => (error.operation, error.status, Some(error.code)),
+    };
+    let (service, status) = (door.service.name(), status.as_u16());
+    let took = started.elapsed();
+    door.options.traffic.count(&Answered { service, operation, status, code, took });
 }
 
 fn render<S>(door: &Door<S>, result: Result<Reply, ApiError>, echo: &Echo) -> Rendered {

@@ -75,7 +75,7 @@ impl Listener {
     ) -> io::Result<()> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::from)?;
-        let server = format!("Windows-Azure-{}/1.0 Microsoft-HTTPAPI/2.0", service.name());
+        let server = service.server();
         let keep_alive = format!("timeout={}", options.timeouts.idle.as_secs());
         let slots = Arc::new(Semaphore::new(options.connections));
         let grace = options.timeouts.grace;
@@ -147,6 +147,8 @@ async fn connection<S: Service>(
     mut stopped: watch::Receiver<()>,
 ) {
     let timeouts = door.options.timeouts;
+    let traffic = door.options.traffic.clone();
+    let _counted = traffic.connected();
     let _ = tcp.set_nodelay(true);
     let secure = tls.is_some();
     let transport = match tls {

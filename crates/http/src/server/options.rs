@@ -1,6 +1,8 @@
 //! What the operator or a test may choose about a server.
 
+use crate::faults::Faults;
 use crate::limits;
+use crate::traffic::Traffic;
 use std::sync::Arc;
 use std::time::Duration;
 use zaffre_base::Timestamp;
@@ -17,12 +19,17 @@ pub struct ServerOptions {
     pub timeouts: Timeouts,
     /// The time of day.
     pub clock: WallClock,
+    /// Where answers are counted; listeners may share it.
+    pub traffic: Arc<Traffic>,
+    /// Faults that requests may meet: for tests alone.
+    pub faults: Option<Faults>,
 }
 
 impl ServerOptions {
     /// The named limits and this clock.
     pub fn new(clock: WallClock) -> Self {
-        Self { connections: limits::CONNECTIONS, timeouts: Timeouts::default(), clock }
+        let (connections, timeouts) = (limits::CONNECTIONS, Timeouts::default());
+        Self { connections, timeouts, clock, traffic: Arc::default(), faults: None }
     }
 }
 

@@ -57,7 +57,7 @@ impl Echo {
 }
 
 pub(super) fn reply(reply: Reply, echo: &Echo, server: &HeaderValue) -> Rendered {
-    let Reply { status, mut headers, spelling, mut body, version } = reply;
+    let Reply { status, mut headers, spelling, mut body, version, .. } = reply;
     common(&mut headers, echo, server, version);
     if may_have_body(&echo.method, status) {
         // hyper writes the true length.

@@ -26,6 +26,8 @@ pub(crate) struct Exchanges {
     idle: AtomicBool,
     /// The client is still sending what we no longer read.
     unread: AtomicBool,
+    /// The connection ends with a reset.
+    reset: AtomicBool,
     notes: Mutex<VecDeque<HeadNotes>>,
 }
 
@@ -45,6 +47,11 @@ impl Exchanges {
     /// The rest of a body will not be read: the close must linger.
     pub(crate) fn leave_unread(&self) {
         self.unread.store(true, Ordering::Relaxed);
+    }
+
+    /// The connection shall end with a reset.
+    pub(crate) fn reset(&self) {
+        self.reset.store(true, Ordering::Relaxed);
     }
 
     fn all_read(&self) -> bool {
@@ -131,6 +138,19 @@ impl Wire {
     }
 }
 
+impl Drop for Wire {
+    fn drop(&mut self) {
+        if self.exchanges.reset.load(Ordering::Relaxed) {
+            let tcp = match &self.transport {
+                Transport::Plain(tcp) => tcp,
+                Transport::Tls(tls) => tls.get_ref().0,
+            };
+            // Without it the client sees an orderly end, which is what a fault should not be.
+            let _ = tcp.set_zero_linger();
+        }
+    }
+}
+
 impl AsyncRead for Wire {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -194,6 +214,9 @@ impl AsyncWrite for Wire {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if this.exchanges.reset.load(Ordering::Relaxed) {
+            return Poll::Ready(Ok(()));
+        }
         if this.lingered == 0 && !this.lingering.running() {
             let shut = this.socket(|socket| socket.poll_shutdown(cx));
             ready!(this.limit_write(cx, shut))?;

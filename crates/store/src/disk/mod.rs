@@ -64,6 +64,7 @@ pub trait File: Send + Sync + Debug {
 mod crash;
 mod encrypted;
 mod fail;
+mod measured;
 mod mem;
 mod overlay;
 mod real;
@@ -73,6 +74,7 @@ pub use crash::{CrashDisk, Survival};
 pub(crate) use encrypted::MAGIC as SEALED;
 pub use encrypted::{DiskKey, EncryptedDisk};
 pub use fail::{FailDisk, Fault, FaultPlan};
+pub use measured::{FileKind, MeasuredDisk};
 pub use mem::MemDisk;
 pub use overlay::{OverlayDisk, OverlayFile};
 pub use real::RealDisk;

@@ -60,6 +60,7 @@ impl Committer {
         let result = ready.and_then(|()| self.run_batch(waiting, before, &mut answers));
         match result {
             Ok(last) => {
+                self.shared.batches.add(u64::try_from(answers.len()).unwrap_or(u64::MAX));
                 self.shared.last_stamp.store(last.0, Ordering::SeqCst);
                 for (answer, outcome) in answers {
                     // The receiver may be gone with its client.

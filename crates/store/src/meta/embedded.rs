@@ -34,6 +34,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 use zaffre_base::Stamp;
+use zaffre_base::measure::Histogram;
 
 /// A transaction waiting for the commit thread.
 pub(super) struct Waiting {
@@ -66,6 +67,7 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) poison: Poison,
     pub(super) memory_bytes: usize,
+    pub(super) batches: Arc<Histogram>,
 }
 
 /// The engine; dropping it commits what waits, writes a last checkpoint and ends its threads.
@@ -76,13 +78,15 @@ pub(crate) struct Embedded {
     _lock: Lock,
 }
 
-/// How the engine uses memory.
-#[derive(Clone, Copy, Debug)]
+/// How the engine uses memory, and where it counts.
+#[derive(Clone, Debug)]
 pub(crate) struct EmbeddedOptions {
     /// Cache of the tree's pages.
     pub(crate) cache_bytes: usize,
     /// Rows kept in memory before a checkpoint.
     pub(crate) memory_bytes: usize,
+    /// Transactions committed together.
+    pub(crate) batches: Arc<Histogram>,
 }
 
 /// Makes the files of an empty engine, durable but for their names.
@@ -137,6 +141,7 @@ impl Embedded {
             clock,
             poison,
             memory_bytes: options.memory_bytes,
+            batches: options.batches,
         });
         let committer = Committer::new(Arc::clone(&shared), journal);
         let checkpointer = Arc::clone(&shared);
@@ -288,7 +293,11 @@ pub(crate) mod testing {
         let clock = Clock::default();
         let file = disk.open("tree", OpenMode::New).expect("in memory");
         create(&disk, Arc::clone(&file), &clock).expect("created");
-        let options = EmbeddedOptions { cache_bytes: 1 << 20, memory_bytes: 8 << 10 };
+        let options = EmbeddedOptions {
+            cache_bytes: 1 << 20,
+            memory_bytes: 8 << 10,
+            batches: Arc::new(Histogram::new(&[])),
+        };
         let engine = Embedded::open(&disk, file, options, clock, Poison::new(), Lock::default());
         Meta::new(Arc::new(engine.expect("opened")))
     }

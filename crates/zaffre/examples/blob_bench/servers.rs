@@ -17,8 +17,17 @@ const TICKS_PER_SECOND: f64 = 100.0;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Every service finds a port of its own.
-const OUR_ARGUMENTS: [&str; 8] =
-    ["--silent", "--skipSmb", "--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+const OUR_ARGUMENTS: [&str; 9] = [
+    "--silent",
+    "--skipSmb",
+    "--skipConsole",
+    "--blobPort",
+    "0",
+    "--queuePort",
+    "0",
+    "--tablePort",
+    "0",
+];
 
 /// Where programs and data are.
 #[derive(Clone, Debug)]
