@@ -62,7 +62,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let watching = Watching { faults: door.faults.clone(), ..Watching::default() };
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
-    door.open(&mut running, watching.of(&core, disk, &ready));
+    door.open(&mut running, watching.of(&core, disk, &ready), args.silent);
     let always_path_style = args.disable_product_style_url;
     let options = BlobOptions { always_path_style, port: blob.port() };
     running.start(blob, BlobService::new(core.clone(), handle.clone(), options));

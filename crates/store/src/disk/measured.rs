@@ -98,11 +98,9 @@ impl MeasuredDisk {
             if FileKind::of(&name) != kind {
                 continue;
             }
-            match self.inner.open(&name, OpenMode::Existing).and_then(|file| file.allocated()) {
-                Ok(bytes) => total += bytes,
-                // It was removed meanwhile, or is not ours to read.
-                Err(_) => {}
-            }
+            // One that cannot be opened was removed meanwhile.
+            let file = self.inner.open(&name, OpenMode::Existing);
+            total += file.and_then(|file| file.allocated()).unwrap_or_default();
         }
         Ok(total)
     }

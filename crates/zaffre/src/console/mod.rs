@@ -90,13 +90,15 @@ fn far(ip: &IpAddr) -> bool {
 
 impl Door {
     /// Serves the console beside the services.
-    pub(crate) fn open(self, running: &mut Running, watched: Watched) {
+    pub(crate) fn open(self, running: &mut Running, watched: Watched, silent: bool) {
         let Some(listener) = self.listener else { return };
         let address = listener.address();
         if self.faults.is_some() {
             warn("--test-controls lets anybody who reaches the console turn the clock");
         }
         running.attach(listener, Console::new(watched, self.faults));
-        say(&format!("Zaffre console is successfully listening at http://{address}"));
+        if !silent {
+            say(&format!("Zaffre console is successfully listening at http://{address}"));
+        }
     }
 }
