@@ -45,11 +45,12 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
     let table = Endpoint::bind(args.table(), tls.clone()).await?;
     let smb = SmbEndpoint::bind(args).await?;
+    let smb_ip = smb.as_ref().map(SmbEndpoint::ip);
     let endpoints = [&blob, &queue, &table];
-    let (source, known) = Source::open(args, &endpoints, smb.as_ref().map(SmbEndpoint::ip))?;
+    let (source, known) = Source::open(args, &endpoints, smb_ip)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
 
-    let door = args.console.bind(&endpoints).await?;
+    let door = args.console.bind(endpoints.iter().map(|e| e.ip()).chain(smb_ip)).await?;
     let (store, disk) = open_store(args)?;
     let core = Core::new(store, core_options(args));
     let background = core.spawn_background();

@@ -7,7 +7,7 @@ mod commands;
 
 pub(crate) use commands::{ClockCommand, FaultCommand, Remote, clock, fault};
 
-use crate::endpoints::{Endpoint, Running};
+use crate::endpoints::Running;
 use crate::failure::Failure;
 use crate::terminal::{say, warn};
 use std::io;
@@ -51,8 +51,11 @@ pub(crate) struct Door {
 }
 
 impl ConsoleArgs {
-    /// Takes the address, unless there shall be no console.
-    pub(crate) async fn bind(&self, endpoints: &[&Endpoint]) -> Result<Door, Failure> {
+    /// Takes the address, unless there shall be no console. `others`: where the services listen.
+    pub(crate) async fn bind(
+        &self,
+        mut others: impl Iterator<Item = IpAddr>,
+    ) -> Result<Door, Failure> {
         if self.disabled {
             return Ok(Door { listener: None, faults: None });
         }
@@ -74,9 +77,8 @@ impl ConsoleArgs {
                 return Err(Failure::Listen { address, flags: "console", error });
             }
         };
-        let mut ips = endpoints.iter().map(|endpoint| endpoint.ip());
         let own = listener.as_ref().map(|listener| listener.address().ip());
-        let far = ips.find(far).or(own.filter(far));
+        let far = others.find(far).or(own.filter(far));
         if let Some(ip) = far.filter(|_| self.test_controls && !self.anywhere) {
             return Err(Failure::OpenControls { host: ip.to_string() });
         }
