@@ -12,6 +12,7 @@ use crate::directory::keys::{
     account_of, directory as directory_of, registered_accounts, registry,
 };
 use crate::directory::{Family, KeyRange, Place, doom, doomed_place};
+use crate::file::share::records::Share;
 use crate::queue::reclaim;
 use crate::queue::records::Queue;
 use crate::service::blocking;
@@ -57,6 +58,16 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
             if let Some(next) = reclaim::next(core, &place).await? {
                 core.pending().expires(&place, next);
             }
+        }
+    }
+    let mut shares = Scan::new(directory.clone(), Family::Shares.rows(""));
+    while let Some(rows) = shares.next(core).await? {
+        for row in rows {
+            let name = Family::Shares.name_of(&row.key);
+            let name = name.ok_or_else(|| StoreError::corrupt("the key of a share"))?;
+            let incarnation = Share::from_bytes(&row.value)?.incarnation;
+            let place = Place::new(Family::Shares, account, &name, incarnation);
+            crate::file::reclaim::look(core, &Site::from(place)).await?;
         }
     }
     drop_deleted_containers(core, account).await?;

@@ -15,6 +15,8 @@ mod upkeep;
 
 pub(crate) use pending::Pending;
 
+use crate::file::keys::is_share;
+use crate::file::reclaim;
 use crate::{Core, Error, sparse};
 use pending::Taken;
 use std::collections::BTreeSet;
@@ -107,7 +109,12 @@ async fn work(core: &Core) -> Swept {
     let mut left = Taken { sites: BTreeSet::new(), doomed: BTreeSet::new() };
     let mut swept = Swept::default();
     for site in taken.sites {
-        if is_done(retire::free_leftovers(core, &site).await) {
+        let freed = if is_share(&site.placement) {
+            reclaim::work(core, &site).await
+        } else {
+            retire::free_leftovers(core, &site).await
+        };
+        if is_done(freed) {
             swept.clean += 1;
         } else {
             left.sites.insert(site);

@@ -7,6 +7,7 @@ use crate::blob::keys::KeyRange;
 use crate::blob::records::{Head, Record};
 use crate::blob::site::Site;
 use crate::directory::{Family, Place, keys, set_guard};
+use crate::file::reclaim;
 use crate::records::Guard;
 use crate::service::blocking;
 use crate::{Core, Error};
@@ -40,7 +41,8 @@ pub(super) async fn purge(core: &Core, doomed: &Doomed) -> Result<Progress, Erro
     core.heads().forget(place);
     let emptied = match place.family {
         Family::Containers => empty_container(core, &Site::from(place.clone()), guard).await?,
-        Family::Queues | Family::Tables | Family::Shares => empty_rows(core, place).await?,
+        Family::Shares => reclaim::empty(core, &Site::from(place.clone()), guard).await?,
+        Family::Queues | Family::Tables => empty_rows(core, place).await?,
     };
     // Whoever found it before its deletion must still find the guard.
     let held = !core.store().pins.may_free(guard.set, &place.placement, place.hold_id());

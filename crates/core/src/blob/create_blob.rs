@@ -78,7 +78,7 @@ impl Create {
         head.tags = self.op.tags.clone();
         if head.content.shape == Shape::Sparse {
             let content = SparseKeys { incarnation: keys.0, content: self.id };
-            sparse::label(tx, content, name.as_str())?;
+            sparse::label(tx, content, &sparse::Label::Blob(name.as_str().to_owned()))?;
         }
         protect(tx, keys, name, &mut head, self.op.protection, self.immutability)?;
         let (old, staging) = (old.as_ref(), staging.as_ref());

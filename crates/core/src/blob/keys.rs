@@ -36,7 +36,9 @@ use zaffre_store::Placement;
 
 /// Whether a row names extents; `zaffre check` compares those with the extents that are there.
 pub fn names_extents(placement: &Placement, key: &[u8]) -> bool {
-    placement.name().starts_with(b"c/") && matches!(key.get(8), Some(b'X' | b'C'))
+    let in_container = placement.name().starts_with(b"c/");
+    let in_share = crate::file::keys::is_share(placement);
+    in_container && matches!(key.get(8), Some(b'X' | b'C')) || in_share && key.get(8) == Some(&b'C')
 }
 
 /// The placement of a container's contents, shared by all its incarnations.

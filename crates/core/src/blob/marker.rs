@@ -12,6 +12,8 @@ pub(crate) enum Listing {
     Found = 3,
     Queues = 4,
     Shares = 5,
+    Entries = 6,
+    Handles = 7,
 }
 
 impl Listing {
@@ -22,6 +24,8 @@ impl Listing {
             Self::Found => 3,
             Self::Queues => 4,
             Self::Shares => 5,
+            Self::Entries => 6,
+            Self::Handles => 7,
         }
     }
 }

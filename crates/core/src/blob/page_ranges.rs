@@ -50,7 +50,7 @@ pub async fn get_page_ranges(
         None => 0..length,
     };
     window.start = window.start.max(op.marker.unwrap_or(0));
-    let what = Comparison { as_of: head.written, since: previous };
+    let what = Comparison { as_of: head.written, since: previous, grain: None };
     let written = Written::at(head.written);
     let (content, placement) = (head.content.id, site.placement.clone());
     // As readers before the pin is let go, so that what is looked at stays.

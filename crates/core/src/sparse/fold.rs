@@ -6,17 +6,16 @@
 
 use super::keys::{Kept, SparseKeys, moment_of};
 use super::load::{self, Chunk, Layer, Source, What};
-use super::{CRUMBS, LAYERS_PER_FOLD, read, rows};
+use super::owner::Owner;
+use super::{CRUMBS, LAYERS_PER_FOLD, read};
 use crate::blob::content::claim::{Claim, KeyValue};
 use crate::blob::content::unclaimed::Unclaimed;
-use crate::blob::history_views;
-use crate::blob::records::{Head, Record};
 use crate::blob::replace::LeftOver;
 use crate::blob::site::{Site, alive};
 use crate::{Core, Error};
 use bytes::BytesMut;
 use std::sync::Arc;
-use zaffre_base::{BlobName, ContentId, Stamp};
+use zaffre_base::{ContentId, Stamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::sparse::{self, Map, Piece, needed};
 use zaffre_store::extents::runs::{self, Run};
@@ -32,7 +31,7 @@ pub(crate) enum Folded {
     More,
     /// Layers are left that somebody may be about to look at.
     Held,
-    /// The content is no longer that of a blob: it stays as it is until it is freed.
+    /// Its owner has another content: it stays as it is until it is freed.
     Gone,
 }
 
@@ -46,7 +45,7 @@ pub(super) struct Target {
 
 /// What a transaction is to do to a chunk.
 struct Plan {
-    name: BlobName,
+    owner: Owner,
     /// Rows that must be as they were read.
     basis: Vec<KeyValue>,
     whole: Vec<KeyValue>,
@@ -57,7 +56,7 @@ struct Plan {
     outcome: Folded,
 }
 
-/// Folds a chunk whose content is that of a blob.
+/// Folds a chunk whose content somebody has.
 pub(super) async fn fold(core: &Core, target: &Target) -> Result<Folded, Error> {
     let store = core.store();
     let Target { site, keys, .. } = target;
@@ -83,13 +82,12 @@ pub(super) async fn fold(core: &Core, target: &Target) -> Result<Folded, Error> 
 
 async fn commit(core: &Core, target: &Target, plan: Plan) -> Result<(), Option<Error>> {
     let Target { site, keys, .. } = target;
-    let (keys, at) = (*keys, site.keys);
-    let Plan { name, basis, whole, delete, unnamed, extents, .. } = plan;
+    let (keys, at, inside) = (*keys, site.keys, site.clone());
+    let Plan { owner, basis, whole, delete, unnamed, extents, .. } = plan;
     let claim = Claim::holding(core, site, None, keys.content, extents);
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, at)?;
-        let head = Head::load(tx, &at.blob(&name))?;
-        if head.is_none_or(|head| head.content.id != keys.content) {
+        if !owner.has(tx, &inside, keys)? {
             return Err(Abort::Fail(Refusal::BlobNotFound));
         }
         for (key, value) in &basis {
@@ -115,15 +113,12 @@ async fn commit(core: &Core, target: &Target, plan: Plan) -> Result<(), Option<E
     }
 }
 
-/// What can be done about a chunk; `None` if its content is no longer that of a blob.
+/// What can be done about a chunk; `None` if its content is nobody's any more.
 async fn plan(core: &Core, target: &Target, snapshot: &Snapshot) -> Result<Option<Plan>, Error> {
     let Target { site, keys, chunk } = target;
-    let Some(name) = owner(snapshot, *keys)? else { return Ok(None) };
-    let head = Head::peek(snapshot, &site.keys.blob(&name))?;
-    if head.is_none_or(|head| head.content.id != keys.content) {
-        return Ok(None);
-    }
-    let views = history_views(snapshot, site.keys, &name, keys.content)?;
+    let Some(owner) = Owner::of(snapshot, *keys)? else { return Ok(None) };
+    let Some(seen_by) = owner.seen(snapshot, site, *keys)? else { return Ok(None) };
+    let views = seen_by.views;
     let clears = load::clears(snapshot, *keys, Stamp(u64::MAX))?;
     let mut seen = load::layers(snapshot, *keys, *chunk, Stamp(u64::MAX), &clears)?;
     seen.reverse();
@@ -131,7 +126,7 @@ async fn plan(core: &Core, target: &Target, snapshot: &Snapshot) -> Result<Optio
     let more = seen.len() - floor > LAYERS_PER_FOLD;
     seen.truncate(floor + LAYERS_PER_FOLD);
     let mut plan = Plan {
-        name,
+        owner,
         basis: basis(snapshot, &seen)?,
         whole: Vec::new(),
         delete: Vec::new(),
@@ -144,13 +139,6 @@ async fn plan(core: &Core, target: &Target, snapshot: &Snapshot) -> Result<Optio
     }
     thin_out(core, target, snapshot, views, &mut plan)?;
     Ok(Some(plan))
-}
-
-/// Whose content it is.
-fn owner(snapshot: &Snapshot, keys: SparseKeys) -> Result<Option<BlobName>, StoreError> {
-    let Some(value) = snapshot.get(&keys.label())? else { return Ok(None) };
-    let name = BlobName::parse(&rows::label_from_bytes(&value)?);
-    Ok(Some(name.map_err(|_| StoreError::corrupt("the name in a label"))?))
 }
 
 /// The layers of runs: compaction may change where they point to.
@@ -354,14 +342,11 @@ pub(crate) async fn trim(core: &Core, site: &Site, keys: SparseKeys) -> Result<F
 /// them the whole layers of a fold may be too new, and what was folded still counts.
 async fn are_seen(core: &Core, site: &Site, keys: SparseKeys) -> Result<Folded, Error> {
     let snapshot = core.store().meta.snapshot(&site.placement).await?;
-    let Some(name) = owner(&snapshot, keys)? else { return Ok(Folded::Gone) };
-    let head = Head::peek(&snapshot, &site.keys.blob(&name))?;
-    let Some(head) = head.filter(|head| head.content.id == keys.content) else {
-        return Ok(Folded::Gone);
-    };
-    let starting = !core.store().pins.may_free(head.written, &site.placement, ContentId(0));
+    let Some(owner) = Owner::of(&snapshot, keys)? else { return Ok(Folded::Gone) };
+    let Some(seen_by) = owner.seen(&snapshot, site, keys)? else { return Ok(Folded::Gone) };
+    let starting = !core.store().pins.may_free(seen_by.newest, &site.placement, ContentId(0));
     let reading = core.readers().of(&site.placement, keys.content);
-    let seen = starting || reading.iter().any(|as_of| *as_of < head.written);
+    let seen = starting || reading.iter().any(|as_of| *as_of < seen_by.newest);
     Ok(if seen { Folded::Held } else { Folded::Done })
 }
 

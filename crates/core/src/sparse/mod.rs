@@ -7,6 +7,7 @@ mod fold;
 mod free;
 mod keys;
 mod load;
+mod owner;
 mod queue;
 mod read;
 mod readers;
@@ -22,6 +23,7 @@ pub(crate) use queue::{Queue, look, wait_if_heavy, work};
 pub(crate) use read::{CHUNK, slice};
 pub(crate) use readers::{ReaderGuard, Readers};
 pub(crate) use receive::{Incoming, Payload, receive, write};
+pub(crate) use rows::Label;
 pub(crate) use scan::{Comparison, scan};
 pub(crate) use write::{Landed, TooManyClears, clear, label, land};
 

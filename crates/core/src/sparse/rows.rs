@@ -3,12 +3,13 @@
 //! ```text
 //! small write   01, offset in the chunk (4), length (4), then the bytes; none = cleared
 //! wide clear    01, from (8), to (8)
-//! label         01, the blob's name in UTF-8
+//! label         01, the blob's name in UTF-8; or 02, the file's id (8)
 //! ```
 //! Integers are little-endian.
 
 use bytes::Bytes;
 use std::ops::Range;
+use zaffre_domain::fs::FileId;
 use zaffre_domain::sparse::CHUNK_BYTES;
 use zaffre_store::StoreError;
 
@@ -65,16 +66,34 @@ pub(crate) fn clear_from_bytes(value: &[u8]) -> Result<Range<u64>, StoreError> {
     Ok(u64::from_le_bytes(*from)..u64::from_le_bytes(to))
 }
 
-/// The value of a label.
-pub(crate) fn label_to_bytes(name: &str) -> Vec<u8> {
-    [&[VERSION], name.as_bytes()].concat()
+/// Whose content a content is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    /// That of a blob with this name.
+    Blob(String),
+    /// That of a file with this id.
+    File(FileId),
 }
 
-/// The name in a label.
-pub(crate) fn label_from_bytes(value: &[u8]) -> Result<String, StoreError> {
+const FILE_LABEL: u8 = 2;
+
+/// The value of a label.
+pub(crate) fn label_to_bytes(label: &Label) -> Vec<u8> {
+    match label {
+        Label::Blob(name) => [&[VERSION], name.as_bytes()].concat(),
+        Label::File(id) => [&[FILE_LABEL], id.0.to_le_bytes().as_slice()].concat(),
+    }
+}
+
+/// What a label says.
+pub(crate) fn label_from_bytes(value: &[u8]) -> Result<Label, StoreError> {
     let wrong = || StoreError::corrupt("the label of a content cannot be read");
+    if let Some(id) = value.strip_prefix(&[FILE_LABEL]) {
+        let id = <[u8; 8]>::try_from(id).map_err(|_| wrong())?;
+        return Ok(Label::File(FileId(u64::from_le_bytes(id))));
+    }
     let name = value.strip_prefix(&[VERSION]).ok_or_else(wrong)?;
-    String::from_utf8(name.to_vec()).map_err(|_| wrong())
+    String::from_utf8(name.to_vec()).map(Label::Blob).map_err(|_| wrong())
 }
 
 #[cfg(test)]
@@ -97,7 +116,10 @@ mod tests {
         let range = 5..u64::MAX;
         assert_eq!(clear_from_bytes(&clear_to_bytes(&range)).ok(), Some(range));
         assert!(clear_from_bytes(&[1; 16]).is_err() && clear_from_bytes(&[]).is_err());
-        assert_eq!(label_from_bytes(&label_to_bytes("é")).ok().as_deref(), Some("é"));
+        for label in [Label::Blob("é".to_owned()), Label::File(FileId(7))] {
+            assert_eq!(label_from_bytes(&label_to_bytes(&label)).ok(), Some(label));
+        }
+        assert!(label_from_bytes(&[2, 0]).is_err());
         assert!(label_from_bytes(&[1, 0xFF]).is_err() && label_from_bytes(&[]).is_err());
     }
 }

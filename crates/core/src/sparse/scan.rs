@@ -1,12 +1,12 @@
 //! Which ranges of a content are there, or have changed since another commit.
 
 use super::keys::SparseKeys;
-use super::load::{self, Clear};
+use super::load::{self, Clear, Source};
 use crate::service::blocking;
 use crate::{Core, Error};
 use std::ops::Range;
 use zaffre_base::Stamp;
-use zaffre_domain::sparse::{CHUNK_BYTES, Change, Ranges, changes};
+use zaffre_domain::sparse::{CHUNK_BYTES, Change, Map, Ranges, changes};
 use zaffre_store::{Placement, Snapshot};
 
 /// Chunks looked at by one snapshot.
@@ -18,6 +18,9 @@ pub(crate) struct Comparison {
     pub(crate) as_of: Stamp,
     /// Show what differs from then; `None` = show what is there.
     pub(crate) since: Option<Stamp>,
+    /// Show whole blocks of so many bytes, each of which is there if any of its bytes is; `None` =
+    /// show what was written byte by byte.
+    pub(crate) grain: Option<u64>,
 }
 
 /// Adds the ranges in `window` to `found`, until that is full or `most` chunks were looked at;
@@ -93,6 +96,16 @@ fn look(
     let start = u64::from(chunk) * CHUNK_BYTES;
     let place = |range: Range<u32>| start + u64::from(range.start)..start + u64::from(range.end);
     let new = load::chunk(snapshot, keys, chunk, what.as_of, now)?.map;
+    if let Some(grain) = what.grain {
+        let old = match what.since {
+            Some(since) => Some(load::chunk(snapshot, keys, chunk, since, then)?.map),
+            None => None,
+        };
+        for (change, range) in in_blocks(old.as_ref(), &new, grain) {
+            found.add(change, start + range.start..start + range.end);
+        }
+        return Ok(());
+    }
     match what.since {
         None => {
             for range in new.present() {
@@ -107,4 +120,40 @@ fn look(
         }
     }
     Ok(())
+}
+
+/// Blocks of a chunk that are there, or that have changed.
+fn in_blocks(
+    old: Option<&Map<Source>>,
+    new: &Map<Source>,
+    grain: u64,
+) -> Vec<(Change, Range<u64>)> {
+    let count = usize::try_from(CHUNK_BYTES / grain).unwrap_or(0);
+    let blocks = |range: &Range<u32>| {
+        let from = usize::try_from(u64::from(range.start) / grain).unwrap_or(count);
+        let to = usize::try_from(u64::from(range.end).div_ceil(grain)).unwrap_or(count);
+        from..to.min(count)
+    };
+    let mut present = vec![false; count];
+    for range in new.present() {
+        present[blocks(&range)].fill(true);
+    }
+    let mut shown = vec![None; count];
+    match old {
+        None => {
+            let written = |there: &bool| there.then_some(Change::Written);
+            shown = present.iter().map(written).collect();
+        }
+        Some(old) => {
+            for (_, range) in changes(old, new) {
+                for block in blocks(&range) {
+                    let there = present[block];
+                    shown[block] = Some(if there { Change::Written } else { Change::Cleared });
+                }
+            }
+        }
+    }
+    let at = |block: usize| u64::try_from(block).unwrap_or(0) * grain;
+    let each = shown.iter().enumerate();
+    each.filter_map(|(block, change)| Some(((*change)?, at(block)..at(block) + grain))).collect()
 }

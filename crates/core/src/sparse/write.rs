@@ -4,7 +4,7 @@
 
 use super::keys::{Kept, SparseKeys};
 use super::receive::Payload;
-use super::rows::{Small, clear_to_bytes, label_to_bytes};
+use super::rows::{Label, Small, clear_to_bytes, label_to_bytes};
 use super::{NARROW_CHUNKS, WIDE_CLEARS};
 use bytes::Bytes;
 use std::ops::Range;
@@ -98,6 +98,6 @@ pub(crate) fn clear(
 }
 
 /// Says whose content it is; to be written with the first row that names the content.
-pub(crate) fn label(tx: &mut Tx<'_>, keys: SparseKeys, name: &str) -> Result<(), Interrupt> {
-    tx.put(&keys.label(), &label_to_bytes(name))
+pub(crate) fn label(tx: &mut Tx<'_>, keys: SparseKeys, label: &Label) -> Result<(), Interrupt> {
+    tx.put(&keys.label(), &label_to_bytes(label))
 }

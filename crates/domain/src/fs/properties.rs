@@ -94,8 +94,10 @@ pub enum PermissionSetting {
 /// How given properties are taken (`x-ms-file-property-semantics`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Semantics {
-    /// As for a new file: `Archive` is set, and inheritable entries of the parent are added.
+    /// Nothing was said: no attributes at all become `Archive`, and a descriptor is taken as given.
     #[default]
+    Unsaid,
+    /// As for a new file: `Archive` is set, and inheritable entries of the parent are added.
     New,
     /// Word by word, as for a backup that is restored.
     Restore,
@@ -128,7 +130,7 @@ impl SmbSettings {
             last_write: TimeSetting::Now,
             change: TimeSetting::Now,
             permission: PermissionSetting::Inherit,
-            semantics: Semantics::New,
+            semantics: Semantics::Unsaid,
         }
     }
 
@@ -191,7 +193,12 @@ pub fn new_attributes(
         AttributesSetting::Set(given) => given.of_kind(directory)?,
         AttributesSetting::Preserve | AttributesSetting::Source => source.of_kind(directory)?,
     };
-    let archived = !directory && semantics == Semantics::New;
+    let archived = !directory
+        && match semantics {
+            Semantics::Unsaid => given == Attributes::NONE,
+            Semantics::New => true,
+            Semantics::Restore => false,
+        };
     Ok(if archived { given.with(Attributes::ARCHIVE) } else { given })
 }
 
@@ -246,6 +253,8 @@ mod tests {
         let (none, archive, hidden) = (Attributes::NONE, Attributes::ARCHIVE, Attributes::HIDDEN);
         let both = hidden.with(archive);
         for (setting, source, semantics, directory, want) in [
+            (Set(none), none, Semantics::Unsaid, false, Ok(archive)),
+            (Set(hidden), none, Semantics::Unsaid, false, Ok(hidden)),
             (Set(none), none, Semantics::New, false, Ok(archive)),
             (Set(none), none, Semantics::Restore, false, Ok(none)),
             (Set(hidden), none, Semantics::New, false, Ok(both)),

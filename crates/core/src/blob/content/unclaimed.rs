@@ -46,6 +46,12 @@ impl Pledged {
         Self(unclaimed.into_iter().filter_map(pledge).collect())
     }
 
+    /// Surely no commit names them, and another one may.
+    pub(crate) fn take_back(self) -> Vec<Unclaimed> {
+        let back = |(extents, at, open)| Unclaimed::new(extents, at, open);
+        self.0.into_iter().map(back).collect()
+    }
+
     /// Surely no commit names them.
     pub(crate) fn release(self) {
         for (extents, at, _open) in self.0 {

@@ -118,7 +118,7 @@ enum Kind {
 
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
 #[cbor(map)]
-struct StoredProperties {
+pub(crate) struct StoredProperties {
     #[n(0)]
     content_type: Option<String>,
     #[n(1)]

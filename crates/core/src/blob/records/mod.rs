@@ -11,7 +11,7 @@ mod staging;
 pub(crate) use crate::records::{HeldName, Record, fields};
 pub(crate) use container::Container;
 pub(crate) use content::{Content, Shape};
-pub(crate) use head::{Deleted, Head};
+pub(crate) use head::{Deleted, Head, StoredProperties};
 pub(crate) use history::{Cut, Fate, History, Leftover, PastKind, Sweep};
 pub(crate) use intent::{Intent, Retired};
 pub(crate) use manifest::{APPENDED_PER_PAGE, BLOCKS_PER_PAGE, Block, Page};

@@ -4,6 +4,12 @@
 //! Must never panic on bytes or text from outside.
 
 mod binary;
+mod inherit;
+mod sddl;
+#[cfg(test)]
+mod tests;
+
+pub use inherit::{default_root, inherited, merged};
 
 use alloc::vec::Vec;
 
@@ -111,6 +117,28 @@ pub struct Descriptor {
     pub sacl: Option<Acl>,
     /// The bits of [`control::KEPT`].
     pub control: u16,
+}
+
+/// Identifiers that everybody knows.
+impl Sid {
+    /// Who makes something, in entries that are inherited.
+    pub const CREATOR_OWNER: (u64, &'static [u32]) = (3, &[0]);
+    /// Their group.
+    pub const CREATOR_GROUP: (u64, &'static [u32]) = (3, &[1]);
+    /// The administrators.
+    pub const ADMINISTRATORS: (u64, &'static [u32]) = (5, &[32, 544]);
+    /// The system.
+    pub const SYSTEM: (u64, &'static [u32]) = (5, &[18]);
+
+    /// One of these.
+    pub fn known((authority, parts): (u64, &[u32])) -> Self {
+        Self { authority, parts: parts.to_vec() }
+    }
+
+    /// Whether it is one of these.
+    pub fn is(&self, (authority, parts): (u64, &[u32])) -> bool {
+        self.authority == authority && self.parts == parts
+    }
 }
 
 impl Descriptor {

@@ -1,0 +1,113 @@
+//! Both forms of descriptors against each other and against what is known to be right.
+
+use super::*;
+use crate::fs::FileRefusal;
+
+#[test]
+fn texts_round_trip_through_both_forms() {
+    for text in [
+        "O:BAG:SYD:(A;OICI;FA;;;BA)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)(A;OICI;0x1301bf;;;AU)",
+        "O:SYG:SYD:PAI(D;NP;CCDCLC;;;WD)(A;ID;FR;;;S-1-5-21-1-2-3-500)",
+        "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-1-2-3-513D:AI(A;;FA;;;SY)",
+        "O:BAG:BAD:NO_ACCESS_CONTROL",
+        "O:BAG:BAD:",
+        "O:BAG:BAD:(A;;FA;;;SY)S:P(AU;SAFA;FA;;;WD)(ML;;NW;;;LW)",
+        "D:AR(A;;;;;CO)",
+        "",
+    ] {
+        let read = Descriptor::parse_sddl(text);
+        let descriptor = read.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!(descriptor.sddl(), text);
+        let bytes = descriptor.to_bytes().unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!(Descriptor::from_bytes(&bytes), Ok(descriptor), "{text}");
+        for cut in 0..bytes.len() {
+            let _ = Descriptor::from_bytes(&bytes[..cut]);
+        }
+    }
+}
+
+#[test]
+fn texts_that_make_no_sense() {
+    for text in [
+        "x",
+        "O:",
+        "O:DAG:SYD:",
+        "O:BAG:DUD:",
+        "O:BAO:SY",
+        "O:BAG:SYD:(A;;FA;;;LA)",
+        "O:BAG:SYD:(A;;FA;;)",
+        "O:BAG:SYD:(A;;FA;;;BA",
+        "O:BAG:SYD:(OA;;FA;;;BA)",
+        "O:BAG:SYD:(A;XX;FA;;;BA)",
+        "O:BAG:SYD:(A;;ZZ;;;BA)",
+        "O:BAG:SYD:(A;;0x1ffffffff;;;BA)",
+        "O:BAG:SYD:Q(A;;FA;;;BA)",
+        "O:BAG:SYD:NO_ACCESS_CONTROL(A;;FA;;;BA)",
+        "O:S-1-5-99999999999",
+        "O:S-1-",
+        "O:S-1-5",
+        "O:S-2-5-1",
+        "O:éé",
+    ] {
+        let read = Descriptor::parse_sddl(text);
+        assert_eq!(read, Err(FileRefusal::InvalidPermission), "{text}");
+    }
+}
+
+#[test]
+fn known_bytes() {
+    let descriptor = Descriptor::parse_sddl("O:BAG:SYD:(A;;FA;;;SY)").unwrap_or_default();
+    let want: &[u8] = &[
+        1, 0, 4, 0x80, 48, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, // header
+        2, 0, 28, 0, 1, 0, 0, 0, 0, 0, 20, 0, 0xFF, 1, 0x1F, 0, 1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0,
+        0, 1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 32, 2, 0, 0, // owner
+        1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0, // group
+    ];
+    assert_eq!(descriptor.to_bytes().as_deref(), Ok(want));
+}
+
+#[test]
+fn bytes_that_make_no_sense() {
+    let good = default_root().to_bytes().unwrap_or_default();
+    for (at, byte) in [(0, 2), (4, 0xFF), (16, 0xFF), (20, 9), (22, 0xFF), (24, 0xFF), (28, 9)] {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        assert!(Descriptor::from_bytes(&bytes).is_err(), "{at}");
+    }
+    assert!(Descriptor::from_bytes(&[]).is_err());
+}
+
+#[test]
+fn what_is_inherited() {
+    let root = default_root();
+    let file = "O:BAG:SYD:AI(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)(A;ID;0x1301bf;;;AU)(A;ID;FA;;;SY)\
+                (A;ID;FA;;;BA)";
+    let directory = "O:BAG:SYD:AI(A;OICIID;FA;;;BA)(A;ID;0x1200a9;;;BU)(A;OICIIOID;GXGR;;;BU)\
+                     (A;OICIID;0x1301bf;;;AU)(A;OICIID;FA;;;SY)(A;ID;FA;;;BA)(A;OICIIOID;FA;;;CO)";
+    assert_eq!(inherited(&root, false).sddl(), file);
+    assert_eq!(inherited(&root, true).sddl(), directory);
+    let parent = |text: &str| Descriptor::parse_sddl(text).unwrap_or_default();
+    for (text, for_file, for_directory) in [
+        ("D:(A;OI;FA;;;BU)", "(A;ID;FA;;;BU)", "(A;OIIOID;FA;;;BU)"),
+        ("D:(A;CINP;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;ID;FA;;;BU)"),
+        ("D:(A;;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;;FA;;;BA)(A;;FA;;;SY)"),
+    ] {
+        for (is_directory, want) in [(false, for_file), (true, for_directory)] {
+            let got = inherited(&parent(text), is_directory).sddl();
+            assert!(got.ends_with(want), "{text} {is_directory}: {got}");
+        }
+    }
+}
+
+#[test]
+fn what_is_merged() {
+    let root = Descriptor::parse_sddl("O:BAG:SYD:(A;OICI;FA;;;AU)").unwrap_or_default();
+    for (given, want) in [
+        ("O:BAG:SYD:(A;;FR;;;BU)", "O:BAG:SYD:AI(A;;FR;;;BU)(A;ID;FA;;;AU)"),
+        ("O:BAG:SYD:P(A;;FR;;;BU)", "O:BAG:SYD:P(A;;FR;;;BU)"),
+        ("O:BAG:SYD:(A;ID;FR;;;BU)", "O:BAG:SYD:AI(A;ID;FA;;;AU)"),
+    ] {
+        let given = Descriptor::parse_sddl(given).unwrap_or_default();
+        assert_eq!(merged(&given, &root, false).sddl(), want);
+    }
+}
