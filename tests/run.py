@@ -68,6 +68,7 @@ SUITES = (
     Suite("table-js", "node", ("table-*.test.mjs",), 7),
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
+    Suite("samples", "venv+node", ("suites/samples",), 5),
     Suite("console", "venv", ("suites/console",), 43),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
