@@ -35,14 +35,13 @@ pub(crate) async fn work(core: &Core, site: &Site) -> Result<Progress, Error> {
         let inside = core.store().meta.snapshot(&site.placement).await?;
         let rows = inside.scan(&range.start, range.end.as_deref(), INTENTS)?;
         drop(inside);
+        // What is let go of on the way makes intents behind these.
+        let Some(last) = rows.last() else { return Ok(progress) };
+        range.start = [&last.key[..], &[0]].concat();
         for row in &rows {
             if one(core, site, keys, row).await? == Progress::Blocked {
                 progress = Progress::Blocked;
             }
-        }
-        match rows.last() {
-            Some(last) if rows.len() == INTENTS => range.start = [&last.key[..], &[0]].concat(),
-            _ => return Ok(progress),
         }
     }
 }
@@ -116,8 +115,6 @@ async fn thin(core: &Core, site: &Site, keys: Keys) -> Result<(), Error> {
             }
         }
     }
-    // What was let go of is worked off with the next pass.
-    core.pending().mark(site);
     Ok(())
 }
 
@@ -163,11 +160,8 @@ pub(crate) async fn look(core: &Core, site: &Site) -> Result<(), Error> {
 
 /// Removes everything in a deleted share, unless somebody still reads from it.
 pub(crate) async fn empty(core: &Core, site: &Site, guard: Guard) -> Result<Progress, Error> {
-    if work(core, site).await? == Progress::Blocked {
-        return Ok(Progress::Blocked);
-    }
     let keys = Keys(site.keys.0);
-    for range in [keys.inodes(), keys.all_past_inodes()] {
+    for range in [keys.intents(), keys.inodes(), keys.all_past_inodes()] {
         if any_read(core, site, guard, range).await? {
             return Ok(Progress::Blocked);
         }
@@ -176,7 +170,20 @@ pub(crate) async fn empty(core: &Core, site: &Site, guard: Guard) -> Result<Prog
     Ok(Progress::Done)
 }
 
-/// Whether somebody still reads, or may start to read, what an inode names.
+/// The contents that an intent or an inode names.
+fn contents(keys: Keys, row: &Row) -> Result<Vec<ContentId>, StoreError> {
+    if !row.key.starts_with(&keys.intents().start) {
+        let content = Inode::from_bytes(&row.value)?.content();
+        return Ok(content.map(|content| content.id).into_iter().collect());
+    }
+    Ok(match Intent::from_bytes(&row.value)? {
+        Intent::Provisional { content } => vec![content],
+        Intent::Retired(retired) => retired.iter().map(|retired| retired.content).collect(),
+        Intent::Thin => Vec::new(),
+    })
+}
+
+/// Whether somebody still reads, or may start to read, what rows of this range name.
 async fn any_read(
     core: &Core,
     site: &Site,
@@ -189,9 +196,8 @@ async fn any_read(
         let (pinned, last) = blocking(move || {
             let rows = inside.scan(&asked.start, asked.end.as_deref(), INODES)?;
             for row in &rows {
-                let content = Inode::from_bytes(&row.value)?.content();
                 let free = |id| core.store().pins.may_free(guard.set, &site.placement, id);
-                if content.is_some_and(|content| !free(content.id)) {
+                if !contents(Keys(site.keys.0), row)?.into_iter().all(free) {
                     return Ok((true, None));
                 }
             }
