@@ -70,6 +70,7 @@ SUITES = (
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 5),
     Suite("console", "venv", ("suites/console",), 43),
+    Suite("file", "venv", ("suites/file",), 75),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 

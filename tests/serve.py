@@ -16,7 +16,8 @@ def main() -> int:
     with Server() as server:
         environment = {**os.environ, "ZAFFRE_URL": server.url,
                        "ZAFFRE_QUEUE_URL": server.queue_url,
-                       "ZAFFRE_TABLE_URL": server.table_url}  # fmt: skip
+                       "ZAFFRE_TABLE_URL": server.table_url,
+                       "ZAFFRE_FILE_URL": server.file_url}  # fmt: skip
         code = subprocess.run(sys.argv[1:], env=environment).returncode
         if not server.alive():
             print(f"the server died during the run\n{server.output()[-4000:]}")

@@ -21,10 +21,10 @@ READY = re.compile(
     r"Azurite (\w+) service is successfully listening at (https?|smb)://([^\s/]+):(\d+)"
 )
 CONSOLE = re.compile(r"Zaffre console is successfully listening at (http://\S+)")
-SERVICES = ("Blob", "Queue", "Table", "SMB")
+SERVICES = ("Blob", "Queue", "Table", "File", "SMB")
 # Flags that let the system choose every port.
-ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--smbPort", "0",
-             "--consolePort", "0")  # fmt: skip
+ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0",
+             "--filePort", "0", "--smbPort", "0", "--consolePort", "0")  # fmt: skip
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 
@@ -205,3 +205,7 @@ class Server:
     @property
     def queue_url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.ports['Queue']}"
+
+    @property
+    def file_url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.ports['File']}"

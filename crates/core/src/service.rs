@@ -9,6 +9,7 @@ use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
 use crate::file::opens::Opens;
+use crate::file::share::InProgress;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
@@ -35,6 +36,7 @@ struct Inner {
     folding: sparse::Queue,
     readers: sparse::Readers,
     logs: Buffer,
+    snapshotting: InProgress,
     opens: Opens,
 }
 
@@ -104,6 +106,7 @@ impl Core {
             folding: sparse::Queue::default(),
             readers: sparse::Readers::default(),
             logs: Buffer::default(),
+            snapshotting: InProgress::default(),
         }))
     }
 
@@ -138,6 +141,11 @@ impl Core {
 
     pub(crate) fn logs(&self) -> &Buffer {
         &self.0.logs
+    }
+
+    /// Shares of which a snapshot is being taken.
+    pub(crate) fn snapshotting(&self) -> &InProgress {
+        &self.0.snapshotting
     }
 
     pub(crate) fn properties(&self) -> &Cache {

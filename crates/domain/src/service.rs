@@ -31,6 +31,8 @@ pub struct ServiceProperties {
     pub delete_retention: Option<DeleteRetention>,
     /// The website of the `$web` container.
     pub website: StaticWebsite,
+    /// How shares are reached over SMB.
+    pub smb: SmbProtocol,
 }
 
 /// New values for some of the properties; what is `None` stays as it is.
@@ -50,6 +52,8 @@ pub struct ServicePropertiesUpdate {
     pub delete_retention: Option<DeleteRetention>,
     /// Replaces the settings of the website.
     pub website: Option<StaticWebsite>,
+    /// Replaces how shares are reached over SMB.
+    pub smb: Option<SmbProtocol>,
 }
 
 impl ServiceProperties {
@@ -60,6 +64,7 @@ impl ServiceProperties {
         replace(&mut self.minute_metrics, update.minute_metrics.as_ref());
         replace(&mut self.cors, update.cors.as_ref());
         replace(&mut self.website, update.website.as_ref());
+        replace(&mut self.smb, update.smb.as_ref());
         self.delete_retention = update.delete_retention.or(self.delete_retention);
         self.default_version = update.default_version.or(self.default_version);
     }
@@ -180,6 +185,13 @@ pub struct DeleteRetention {
     pub retention: Retention,
     /// Whether one that is kept may be removed for good.
     pub allow_permanent_delete: bool,
+}
+
+/// What an account's owner demands of SMB clients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SmbProtocol {
+    /// Sessions that are not encrypted are refused.
+    pub encryption_required: bool,
 }
 
 /// Text of a setting with the limits its element has.

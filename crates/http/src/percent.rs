@@ -27,6 +27,22 @@ pub fn decode_query(text: &str) -> Option<String> {
     if text.contains('+') { decode(&text.replace('+', " ")) } else { decode(text) }
 }
 
+/// Escapes all but the characters that a URL's path may hold as they are.
+pub fn encode(text: &str) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 0xF)]);
+            out.extend(['%', digit(byte >> 4), digit(byte)]);
+        }
+    }
+    out
+}
+
 fn hex(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -77,6 +77,19 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) table_keep_alive: u64,
 
+    /// Address the File service listens on
+    #[arg(long = "fileHost", value_name = "HOST", default_value = "127.0.0.1")]
+    pub(crate) file_host: String,
+
+    /// Port of the File service; 0 lets the system choose
+    #[arg(long = "filePort", value_name = "PORT", default_value_t = 10_003)]
+    pub(crate) file_port: u16,
+
+    /// Seconds an idle connection is kept
+    #[arg(long = "fileKeepAliveTimeout", value_name = "SECONDS", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) file_keep_alive: u64,
+
     /// Address the SMB server listens on
     #[arg(long = "smbHost", value_name = "HOST", default_value = "127.0.0.1")]
     pub(crate) smb_host: String,
@@ -158,9 +171,6 @@ pub(crate) struct Args {
     pub(crate) console: ConsoleArgs,
 
     #[command(flatten)]
-    pub(crate) later: Later,
-
-    #[command(flatten)]
     pub(crate) compatible: Compatible,
 }
 
@@ -181,6 +191,12 @@ impl Args {
     pub(crate) fn table(&self) -> Wanted<'_> {
         let (host, port) = (self.table_host.as_str(), self.table_port);
         Wanted { name: "Table", flags: "table", host, port, keep_alive: self.table_keep_alive }
+    }
+
+    /// Where the File service is wanted.
+    pub(crate) fn file(&self) -> Wanted<'_> {
+        let (host, port) = (self.file_host.as_str(), self.file_port);
+        Wanted { name: "File", flags: "file", host, port, keep_alive: self.file_keep_alive }
     }
 }
 
@@ -209,23 +225,6 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: FaultCommand,
     },
-}
-
-/// Flags of services that are not served yet: accepted, so that command lines keep working.
-#[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "Services to come (accepted, not served yet)")]
-pub(crate) struct Later {
-    /// Port of the File service
-    #[arg(long = "filePort", value_name = "PORT")]
-    file_port: Option<u16>,
-}
-
-impl Later {
-    /// Names of the services that were asked for and will not come.
-    pub(crate) fn asked_for(&self) -> Vec<&'static str> {
-        let asked = [(self.file_port.is_some(), "File")];
-        asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
-    }
 }
 
 /// Azurite's flags that change nothing here.
@@ -264,7 +263,7 @@ mod tests {
         assert_eq!((args.blob_host.as_str(), args.blob_port), ("0.0.0.0", 0));
         assert_eq!((args.queue_host.as_str(), args.queue_port), ("h", 1));
         assert_eq!((args.table_host.as_str(), args.table_port), ("h", 2));
-        assert_eq!(args.later.asked_for(), ["File"]);
+        assert_eq!((args.file_host.as_str(), args.file_port), ("127.0.0.1", 3));
         assert_eq!((args.smb_host.as_str(), args.smb_port, args.skip_smb), ("127.0.0.1", 4, false));
     }
 

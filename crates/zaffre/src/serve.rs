@@ -23,6 +23,7 @@ use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
 use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{Core, CoreOptions};
+use zaffre_file::{FileOptions, FileService, Ports};
 use zaffre_http::AccountsHandle;
 use zaffre_queue::{QueueOptions, QueueService};
 use zaffre_store::disk::{Disk, MeasuredDisk, MemDisk, RealDisk};
@@ -32,7 +33,7 @@ use zaffre_table::{TableOptions, TableService};
 /// Serves until a signal comes.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     log::start(args)?;
-    tell_what_is_not_served(args);
+    tell_what_is_not_obeyed();
     let failed = |error| Failure::System { doing: "starting threads", error };
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(serve(args))
@@ -44,9 +45,10 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
     let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
     let table = Endpoint::bind(args.table(), tls.clone()).await?;
+    let file = Endpoint::bind(args.file(), tls.clone()).await?;
     let smb = SmbEndpoint::bind(args).await?;
     let smb_ip = smb.as_ref().map(SmbEndpoint::ip);
-    let endpoints = [&blob, &queue, &table];
+    let endpoints = [&blob, &queue, &table, &file];
     let (source, known) = Source::open(args, &endpoints, smb_ip)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
 
@@ -65,12 +67,16 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let ready = Arc::new(AtomicBool::new(false));
     door.open(&mut running, watching.of(&core, disk, &ready), args.silent);
     let always_path_style = args.disable_product_style_url;
+    let ports = Ports { file: file.port(), blob: blob.port() };
     let options = BlobOptions { always_path_style, port: blob.port() };
-    running.start(blob, BlobService::new(core.clone(), handle.clone(), options));
+    let blobs = BlobService::new(core.clone(), handle.clone(), options);
+    running.start(blob, blobs.clone());
     let options = QueueOptions { always_path_style };
     running.start(queue, QueueService::new(core.clone(), handle.clone(), options));
     let options = TableOptions { always_path_style };
     running.start(table, TableService::new(core.clone(), handle.clone(), options));
+    let options = FileOptions { always_path_style, ports };
+    running.start(file, FileService::new(core.clone(), handle.clone(), options, Arc::new(blobs)));
     if let Some(smb) = smb {
         smb.start(&mut running, handle);
     }
@@ -150,12 +156,8 @@ fn introduction(args: &Args, accounts: &Accounts, endpoints: &[&Endpoint], secur
     text
 }
 
-/// Flags and variables that other programs obey and we do not: said once, never ignored silently.
-fn tell_what_is_not_served(args: &Args) {
-    let later = args.later.asked_for();
-    if !later.is_empty() {
-        warn(&format!("not served yet: {}", later.join(", ")));
-    }
+/// Variables that other programs obey and we do not: said once, never ignored silently.
+fn tell_what_is_not_obeyed() {
     if env::var_os("AZURITE_DB").is_some() {
         warn("AZURITE_DB has no effect: data is kept in --location");
     }

@@ -19,6 +19,9 @@ fn zaffre(data: &Path, line: &str) -> Command {
     if line.contains("--blobPort") && !line.contains("--smbPort") {
         command.args(["--smbPort", "0"]);
     }
+    if line.contains("--blobPort") && !line.contains("--filePort") {
+        command.args(["--filePort", "0"]);
+    }
     if line.contains("--blobPort") && !line.contains("--tablePort") {
         command.args(["--tablePort", "0"]);
     }
@@ -109,6 +112,7 @@ fn starts_serves_and_ends() {
         assert_eq!(server.seen[0], "Azurite Blob service is starting at http://127.0.0.1:0");
         assert_eq!(server.seen[1], "Azurite Queue service is starting at http://127.0.0.1:0");
         assert_eq!(server.seen[2], "Azurite Table service is starting at http://127.0.0.1:0");
+        assert_eq!(server.seen[3], "Azurite File service is starting at http://127.0.0.1:0");
         assert!(dir.path().join("zaffre-data").is_dir());
         let answer = server.ask(&get("/devstoreaccount1?comp=list"));
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
@@ -120,14 +124,17 @@ fn starts_serves_and_ends() {
         assert!(connection.contains(";BlobEndpoint=http://127.0.0.1:"), "{connection}");
         assert!(connection.contains(";QueueEndpoint=http://127.0.0.1:"), "{connection}");
         assert!(connection.contains(";TableEndpoint=http://127.0.0.1:"), "{connection}");
+        assert!(connection.contains(";FileEndpoint=http://127.0.0.1:"), "{connection}");
         let last = [
             "Azurite Blob service is closing...".to_owned(),
             "Azurite Queue service is closing...".to_owned(),
             "Azurite Table service is closing...".to_owned(),
+            "Azurite File service is closing...".to_owned(),
             "Azurite SMB service is closing...".to_owned(),
             "Azurite Blob service successfully closed".to_owned(),
             "Azurite Queue service successfully closed".to_owned(),
             "Azurite Table service successfully closed".to_owned(),
+            "Azurite File service successfully closed".to_owned(),
             "Azurite SMB service successfully closed".to_owned(),
         ];
         assert!(lines.ends_with(&last), "{lines:?}");

@@ -107,6 +107,15 @@ const DELEGATED_QUEUE: [(Option<ApiVersion>, Layout); 1] = [(
     Layout("sp st se <resource> skoid sktid skt ske sks skv skdutid sduoid sip spr sv"),
 )];
 
+/// User delegation SAS of files.
+const DELEGATED_FILE: [(Option<ApiVersion>, Layout); 1] = [(
+    Some(ApiVersion::new(2025, 7, 5)),
+    Layout(
+        "sp st se <resource> skoid sktid skt ske sks skv skdutid sduoid sip spr sv rscc rscd rsce \
+         rscl rsct",
+    ),
+)];
+
 /// Account SAS, newest first; the account's name comes before.
 const ACCOUNT: [(Option<ApiVersion>, Layout); 2] = [
     (Some(ApiVersion::new(2020, 12, 6)), Layout("sp ss srt st se sip spr sv ses")),
@@ -132,7 +141,8 @@ impl Layout {
         let layout = match service {
             Service::Blob => Self::newest(&DELEGATED_BLOB, sv),
             Service::Queue => Self::newest(&DELEGATED_QUEUE, sv),
-            Service::Table | Service::File => Self(""),
+            Service::File => Self::newest(&DELEGATED_FILE, sv),
+            Service::Table => Self(""),
         };
         (!layout.0.is_empty()).then_some(layout)
     }

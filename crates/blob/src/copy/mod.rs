@@ -2,4 +2,4 @@
 
 pub(crate) mod failure;
 pub(crate) mod source;
-pub mod url;
+pub use zaffre_http::source_url as url;

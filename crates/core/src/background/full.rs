@@ -12,7 +12,7 @@ use crate::directory::keys::{
     account_of, directory as directory_of, registered_accounts, registry,
 };
 use crate::directory::{Family, KeyRange, Place, doom, doomed_place};
-use crate::file::share::records::Share;
+use crate::file::share::{self, records::Share};
 use crate::queue::reclaim;
 use crate::queue::records::Queue;
 use crate::service::blocking;
@@ -71,6 +71,8 @@ async fn look_at_account(core: &Core, account: &AccountName) -> Result<(), Error
         }
     }
     drop_deleted_containers(core, account).await?;
+    share::drop_deleted(core, account).await?;
+    share::reconcile(core, account).await?;
     let mut containers = Scan::new(directory, keys::containers(""));
     while let Some(rows) = containers.next(core).await? {
         for row in rows {

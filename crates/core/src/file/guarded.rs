@@ -49,6 +49,8 @@ guarded!(
     SetDirectoryMetadata,
     DeleteDirectory,
     ListDirectory,
+    ListHandles,
+    ForceCloseHandles,
 );
 
 guarded!(
@@ -78,7 +80,7 @@ macro_rules! of_kind {
     )*};
 }
 
-of_kind!(Rename, ListHandles, ForceCloseHandles);
+of_kind!(Rename);
 
 impl Guarded for LeaseFile {
     fn action(&self) -> Action {

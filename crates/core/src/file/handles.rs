@@ -1,19 +1,19 @@
 //! List Handles and Force Close Handles: who has a file or directory open over SMB.
 
-use super::found::{Reading, expect};
-use super::op::{ForceCloseHandles, ItemPath, Kind, ListHandles};
+use super::found::Reading;
+use super::op::{ForceCloseHandles, ItemPath, ListHandles};
 use super::opens::{Closed, HandleId, HandleInfo, Under};
 use super::reply::{ForceClosed, HandlePage, HandleView};
 use crate::blob::marker::{self, Listing, Place as Marker};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_domain::Refusal;
-use zaffre_domain::fs::FileId;
+use zaffre_domain::fs::{FileId, FileRefusal};
 
 /// Lists one page of handles, in order of their ids.
 pub async fn list_handles(core: &Core, op: Authorized<ListHandles>) -> Result<HandlePage, Error> {
     let (op, _) = op.into_parts();
-    let (reading, id) = find(core, &op.at, op.kind).await?;
+    let (reading, id) = find(core, &op.at).await?;
     let from = from(op.marker.as_deref())?;
     let under = under(id, op.recursive);
     let mut handles = core.opens().handles(reading.place.incarnation, under);
@@ -31,7 +31,7 @@ pub async fn force_close_handles(
 ) -> Result<ForceClosed, Error> {
     let (op, _) = op.into_parts();
     from(op.marker.as_deref())?;
-    let (reading, id) = find(core, &op.at, op.kind).await?;
+    let (reading, id) = find(core, &op.at).await?;
     let share = reading.place.incarnation;
     let under = under(id, op.recursive);
     let closed: Vec<Closed> = match op.handle {
@@ -48,9 +48,9 @@ pub async fn force_close_handles(
 }
 
 /// What the handles are of. It may be about to go: its handles are then of interest most of all.
-async fn find(core: &Core, at: &ItemPath, kind: Kind) -> Result<(Reading, FileId), Error> {
+async fn find(core: &Core, at: &ItemPath) -> Result<(Reading, FileId), Error> {
     let reading = Reading::open(core, at).await?;
-    let id = expect(&reading.walk(&at.path)?, kind)?;
+    let (id, _) = reading.walk(&at.path)?.found().ok_or(FileRefusal::ResourceNotFound)?;
     Ok((reading, id))
 }
 

@@ -326,8 +326,6 @@ pub struct LeaseFile {
 pub struct ListHandles {
     /// Of what.
     pub at: ItemPath,
-    /// What it is.
-    pub kind: Kind,
     /// Also of what is below.
     pub recursive: bool,
     /// Where the last page ended.
@@ -341,8 +339,6 @@ pub struct ListHandles {
 pub struct ForceCloseHandles {
     /// Of what.
     pub at: ItemPath,
-    /// What it is.
-    pub kind: Kind,
     /// Also of what is below.
     pub recursive: bool,
     /// Which; `None` = all.

@@ -89,7 +89,7 @@ pub async fn get_service_properties(
 ) -> Result<Arc<ServiceProperties>, Error> {
     let (op, _) = op.into_parts();
     let properties = core.service_properties(&op.account, op.service).await?;
-    if properties.delete_retention.is_some() {
+    if properties.delete_retention.is_some() || op.service != Service::Blob {
         return Ok(properties);
     }
     let kept = core.settings(&op.account).delete_retention();

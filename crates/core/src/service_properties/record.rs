@@ -5,7 +5,7 @@ use minicbor::{Decode, Encode};
 use zaffre_base::{ApiVersion, Stamp};
 use zaffre_domain::service::{
     AnalyticsVersion, CorsRule, DeleteRetention, Logging, Metrics, MetricsDetail, Retention,
-    ServiceProperties, StaticWebsite,
+    ServiceProperties, SmbProtocol, StaticWebsite,
 };
 
 /// All properties of one service.
@@ -32,6 +32,9 @@ pub(super) struct StoredProperties {
     permanent_delete: Option<bool>,
     #[n(8)]
     website: Option<StoredWebsite>,
+    /// Whether SMB sessions have to be encrypted; absent = no.
+    #[n(9)]
+    smb_encryption: Option<bool>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
@@ -104,6 +107,7 @@ impl StoredProperties {
             default_version: properties.default_version.map(|version| version.to_string()),
             delete_days: properties.delete_retention.and_then(|kept| kept.retention.get()),
             permanent_delete: properties.delete_retention.map(|kept| kept.allow_permanent_delete),
+            smb_encryption: properties.smb.encryption_required.then_some(true),
             website: website.enabled.then(|| StoredWebsite {
                 index_document: website.index_document.clone(),
                 default_index_path: website.default_index_path.clone(),
@@ -136,6 +140,7 @@ impl StoredProperties {
                 allow_permanent_delete,
             }),
             website: website.unwrap_or_default(),
+            smb: SmbProtocol { encryption_required: self.smb_encryption.unwrap_or_default() },
         }
     }
 }
@@ -223,6 +228,7 @@ mod tests {
                 default_index_path: None,
                 error_document: Some("e".to_owned()),
             },
+            smb: SmbProtocol { encryption_required: true },
         };
         for properties in [full, ServiceProperties::default()] {
             let row = StoredProperties::new(&properties, Stamp(5));

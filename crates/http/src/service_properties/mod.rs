@@ -3,6 +3,7 @@
 //! Must never keep or apply a setting: it turns documents into updates and properties into
 //! documents.
 
+mod protocol;
 mod reader;
 mod stats;
 mod writer;
@@ -25,6 +26,10 @@ struct Shape {
     delete_retention: bool,
     permanent_delete: bool,
     website: bool,
+    /// How long deleted shares are kept.
+    share_retention: bool,
+    /// How shares are reached over SMB.
+    protocols: bool,
     default_index: bool,
     /// The newest format of logs.
     second_log_format: bool,
@@ -33,13 +38,16 @@ struct Shape {
 impl Shape {
     fn of(service: Service, version: ApiVersion) -> Self {
         let blob = service == Service::Blob;
+        let file = service == Service::File;
         Self {
             modern: version >= ApiVersion::new(2013, 8, 15),
-            logging: service != Service::File,
+            logging: !file,
             default_version: blob && version >= ApiVersion::new(2011, 8, 18),
             delete_retention: blob && version >= ApiVersion::new(2017, 7, 29),
             permanent_delete: blob && version >= ApiVersion::new(2020, 2, 10),
             website: blob && version >= ApiVersion::new(2018, 3, 28),
+            share_retention: file && version >= ApiVersion::new(2019, 12, 12),
+            protocols: file && version >= ApiVersion::new(2020, 2, 10),
             default_index: blob && version >= ApiVersion::new(2019, 12, 12),
             second_log_format: matches!(service, Service::Blob | Service::Queue),
         }

@@ -1,6 +1,6 @@
 //! A document as an update: what it leaves out stays, and what it names must be complete.
 
-use super::Shape;
+use super::{Shape, protocol};
 use crate::error::ApiError;
 use crate::xml::{Event, Reader};
 use zaffre_auth::Service;
@@ -38,6 +38,12 @@ pub fn parse(
             "DeleteRetentionPolicy" if shape.delete_retention => {
                 once(&mut xml, &name, &mut u.delete_retention, |xml| delete_retention(xml, shape))?;
             }
+            "ShareDeleteRetentionPolicy" if shape.share_retention => {
+                once(&mut xml, &name, &mut u.delete_retention, |xml| delete_retention(xml, shape))?;
+            }
+            "ProtocolSettings" if shape.protocols => {
+                once(&mut xml, &name, &mut u.smb, protocol::settings)?;
+            }
             "StaticWebsite" if shape.website => {
                 once(&mut xml, &name, &mut u.website, |xml| website(xml, shape))?;
             }
@@ -67,14 +73,14 @@ fn once<T>(
     Ok(())
 }
 
-fn child(xml: &mut Reader<'_>) -> Result<Option<String>, ApiError> {
+pub(super) fn child(xml: &mut Reader<'_>) -> Result<Option<String>, ApiError> {
     match xml.next_tag()? {
         Event::Start(name) => Ok(Some(name)),
         _ => Ok(None),
     }
 }
 
-fn unexpected(xml: &Reader<'_>, name: &str) -> ApiError {
+pub(super) fn unexpected(xml: &Reader<'_>, name: &str) -> ApiError {
     xml.error(format!("Unexpected element: {name}."))
 }
 

@@ -164,8 +164,13 @@ fn what_is_refused() {
     assert!(read(&web(both), Service::Blob, "2024-08-04").is_err());
 }
 
+const SHARES: &str = "<ShareDeleteRetentionPolicy><Enabled>true</Enabled><Days>7</Days>\
+                      </ShareDeleteRetentionPolicy>";
+
 #[test]
 fn each_service_has_its_own_elements() {
+    let file = Service::File;
+    let smb = |inside: &str| format!("<ProtocolSettings><SMB>{inside}</SMB></ProtocolSettings>");
     let second = LOGGING.replace("1.0", "2.0");
     let deletion = "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>";
     for (inside, service, legal) in [
@@ -175,6 +180,13 @@ fn each_service_has_its_own_elements() {
         (LOGGING, Service::Table, true),
         (LOGGING, Service::File, false),
         ("<Cors />", Service::File, true),
+        (SHARES, Service::File, true),
+        (SHARES, Service::Blob, false),
+        (&smb("<EncryptionInTransit><Required>true</Required></EncryptionInTransit>"), file, true),
+        (&smb("<Multichannel><Enabled>false</Enabled></Multichannel>"), file, true),
+        (&smb("<Multichannel><Enabled>true</Enabled></Multichannel>"), file, false),
+        (&smb("<Versions>SMB3.1.1;</Versions>"), file, false),
+        ("<ProtocolSettings><NFS /></ProtocolSettings>", file, false),
         (deletion, Service::Blob, true),
         (deletion, Service::Queue, false),
         ("<DefaultServiceVersion>2019-02-02</DefaultServiceVersion>", Service::Table, false),

@@ -1,6 +1,6 @@
 //! Properties as a document, in the order Azure writes them.
 
-use super::Shape;
+use super::{Shape, protocol};
 use crate::xml::Writer;
 use zaffre_auth::Service;
 use zaffre_base::ApiVersion;
@@ -26,6 +26,14 @@ pub fn document(properties: &ServiceProperties, service: Service, version: ApiVe
     }
     if shape.delete_retention {
         delete_retention(&mut xml, properties.delete_retention.unwrap_or_default(), shape);
+    }
+    if shape.share_retention {
+        xml.open("ShareDeleteRetentionPolicy");
+        days(&mut xml, properties.delete_retention.unwrap_or_default().retention);
+        xml.close("ShareDeleteRetentionPolicy");
+    }
+    if shape.protocols {
+        protocol::document(&mut xml, properties.smb);
     }
     if shape.website {
         website(&mut xml, &properties.website, shape);

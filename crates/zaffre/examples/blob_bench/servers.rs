@@ -17,7 +17,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Every service finds a port of its own.
-const OUR_ARGUMENTS: [&str; 9] = [
+const OUR_ARGUMENTS: [&str; 11] = [
     "--silent",
     "--skipSmb",
     "--skipConsole",
@@ -26,6 +26,8 @@ const OUR_ARGUMENTS: [&str; 9] = [
     "--queuePort",
     "0",
     "--tablePort",
+    "0",
+    "--filePort",
     "0",
 ];
 

@@ -15,23 +15,18 @@ use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::lease::{LeaseView, view};
 use zaffre_store::{Snapshot, StoreError};
 
-#[allow(dead_code, reason = "for operations inside shares")]
 const GIB: u64 = 1024 * 1024 * 1024;
 const DAY: Duration = Duration::from_hours(24);
 
 /// A share that exists, for an operation inside it.
-#[allow(dead_code, reason = "for operations inside shares")]
 pub(crate) struct FoundShare {
     /// Where its files are.
     pub(crate) found: Found,
     /// How many bytes it may use.
     pub(crate) quota_bytes: u64,
-    /// The snapshot that was asked for, which exists.
-    pub(crate) snapshot: Option<Stamp>,
 }
 
 /// Looks a share up for an operation inside it, or inside one of its snapshots.
-#[allow(dead_code, reason = "for operations inside shares")]
 pub(crate) async fn find(
     core: &Core,
     at: &SharePath,
@@ -46,7 +41,7 @@ pub(crate) async fn find(
     }
     let place = place(at, &share);
     let quota_bytes = share.quota_gib.saturating_mul(GIB);
-    Ok(FoundShare { found: Found { place, pin }, quota_bytes, snapshot })
+    Ok(FoundShare { found: Found { place, pin }, quota_bytes })
 }
 
 /// Where a share's files are.

@@ -1,13 +1,15 @@
-//! Get and set the properties, metadata and ACL of a share.
+//! Get and set the properties, metadata and ACL of a share, and what it uses.
 
-use super::find::{row, shown};
+use super::find::{place, row, shown};
 use super::op::{
-    GetShare, GetShareAcl, SetShareAcl, SetShareMetadata, SetShareProperties, SharePath,
+    GetShare, GetShareAcl, GetShareStats, SetShareAcl, SetShareMetadata, SetShareProperties,
+    SharePath,
 };
 use super::records::Share;
-use super::reply::{ShareAcl, ShareView};
+use super::reply::{ShareAcl, ShareStats, ShareView};
 use crate::directory::Family;
 use crate::directory::keys::directory;
+use crate::file::state;
 use crate::records::{Policy, Record};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
@@ -33,6 +35,17 @@ pub async fn get_share_acl(core: &Core, op: Authorized<GetShareAcl>) -> Result<S
     let share = read(core, &at, lease).await?;
     let policies = share.policies.iter().map(Policy::shown).collect();
     Ok(ShareAcl { written: share.written, policies })
+}
+
+/// Get Share Stats.
+pub async fn get_share_stats(
+    core: &Core,
+    op: Authorized<GetShareStats>,
+) -> Result<ShareStats, Error> {
+    let (GetShareStats { at, lease }, _) = op.into_parts();
+    let share = read(core, &at, lease).await?;
+    let usage = state::usage(core, &place(&at, &share)).await?;
+    Ok(ShareStats { written: share.written, usage })
 }
 
 async fn read(core: &Core, at: &SharePath, lease: Option<Guid>) -> Result<Share, Error> {

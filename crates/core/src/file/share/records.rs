@@ -111,7 +111,6 @@ impl Share {
     }
 
     /// What a snapshot taken now keeps of it.
-    #[allow(dead_code, reason = "for operations inside shares")]
     pub(crate) fn snapshot(&self) -> ShareSnapshot {
         ShareSnapshot {
             written: self.written,

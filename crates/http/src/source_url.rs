@@ -24,6 +24,9 @@ pub struct SourceUrl {
     pub query: String,
 }
 
+/// What host names of services start with after the account.
+const SERVICES: [&str; 2] = ["blob", "file"];
+
 impl SourceUrl {
     /// Reads the header; `None` if it is no source.
     pub fn parse(text: &str, version: ApiVersion) -> Option<Self> {
@@ -77,7 +80,9 @@ impl SourceUrl {
         let shared = |authority: &str| authority.split_once('.').map(|(_, rest)| rest.to_owned());
         if !is_address(self.host())
             && shared(&self.authority).is_some_and(|rest| {
-                rest.contains('.') || rest.starts_with("localhost") || rest.starts_with("blob")
+                rest.contains('.')
+                    || rest.starts_with("localhost")
+                    || SERVICES.iter().any(|name| rest.starts_with(name))
             })
             && shared(&self.authority) == shared(&asked)
         {
