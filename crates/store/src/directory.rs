@@ -20,7 +20,7 @@ use zaffre_base::checksum::crc32c;
 
 /// The version this program writes. What it means for a directory to be of an older version that it
 /// reads is that some kinds of rows are not in it yet.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The oldest version this program reads; such a directory becomes one of the newest when it is
 /// opened, before anything is written that older programs would misread.
 const OLDEST_VERSION: u32 = 1;
