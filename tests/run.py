@@ -61,7 +61,7 @@ SUITES = (
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("wire", "venv", ("suites/wire",), 48),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
-    Suite("copy", "venv", ("suites/copy",), 56),
+    Suite("copy", "venv", ("suites/copy",), 97),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
     Suite("table", "venv", ("suites/table_service",), 157),

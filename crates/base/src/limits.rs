@@ -31,6 +31,10 @@ pub const PAGE_WRITE_BYTES: u64 = 4 * MIB;
 pub const PAGE_RANGES: u32 = 10_000;
 /// Largest sequence number of a page blob.
 pub const SEQUENCE_NUMBER: u64 = i64::MAX as u64;
+/// Largest source that is copied before the answer, by Copy Blob From URL.
+pub const SYNC_COPY_BYTES: u64 = 256 * MIB;
+/// Days after which a copy that is not done is given up.
+pub const COPY_DAYS: u64 = 14;
 /// Bytes in a decoded block id.
 pub const BLOCK_ID_BYTES: usize = 64;
 /// Days an uncommitted block lives after the last Put Block.

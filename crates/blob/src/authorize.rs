@@ -78,7 +78,6 @@ impl<'a> Caller<'a> {
     }
 
     /// Refuses what the caller may not do, before its syntax is looked at and its body read.
-    /// An operation that is not served tells nothing, so that any credential may learn of it.
     pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>) -> Result<(), ApiError> {
         let breaks = lease::breaks(&asked.fields);
         match kind.action(breaks) {

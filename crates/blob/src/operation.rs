@@ -5,18 +5,20 @@
 use crate::account_info::GetAccountInfo;
 use crate::batch::Batch;
 use crate::parse::blob::Download;
+use crate::parse::copy::Copy;
 use crate::parse::from_url::{FromUrl, WholeBlob};
 use crate::parse::listing::{BlobListing, ContainerListing};
 use crate::parse::put::{BlockListUpload, Upload};
 use crate::parse::tags::{Search, TagsUpload};
 use zaffre_auth::action::Action;
+use zaffre_core::blob::copy::{AbortCopy, IncrementalCopy};
 use zaffre_core::blob::op;
 use zaffre_core::service_properties::{
     GetServiceProperties, GetServiceStats, SetServiceProperties,
 };
 use zaffre_domain::service::log::Effect;
 
-/// Which operation a request asks for; all of the REST API, served or not.
+/// Which operation a request asks for; all of the REST API.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Kind {
     /// List Containers
@@ -99,6 +101,16 @@ pub enum Kind {
     PutBlockFromUrl,
     /// Append Block From URL
     AppendBlockFromUrl,
+    /// Put Page From URL
+    PutPageFromUrl,
+    /// Copy Blob
+    CopyBlob,
+    /// Copy Blob From URL
+    CopyBlobFromUrl,
+    /// Abort Copy Blob
+    AbortCopyBlob,
+    /// Incremental Copy Blob
+    IncrementalCopyBlob,
     /// Set Blob Expiry: only accounts with a hierarchical namespace have it
     SetBlobExpiry,
     /// Query Blob Contents
@@ -119,23 +131,10 @@ pub enum Kind {
     FindBlobsByTags,
     /// Find Blobs by Tags, in one container
     FindBlobsByTagsInContainer,
-    /// An operation of the service that this server does not perform yet.
-    Unserved(Unserved),
-}
-
-/// Operations that are recognised, so that they are refused by name and never half-done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[expect(missing_docs, reason = "the variants are the operations' own names")]
-pub enum Unserved {
-    CopyBlob,
-    CopyBlobFromUrl,
-    AbortCopyBlob,
-    PutPageFromUrl,
-    IncrementalCopyBlob,
 }
 
 impl Kind {
-    /// The operation's name in logs and in the answer to an operation that is not served.
+    /// The operation's name in logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::ListContainers => "ListContainers",
@@ -178,6 +177,11 @@ impl Kind {
             Self::PutBlobFromUrl => "PutBlobFromURL",
             Self::PutBlockFromUrl => "PutBlockFromURL",
             Self::AppendBlockFromUrl => "AppendBlockFromURL",
+            Self::PutPageFromUrl => "PutPageFromURL",
+            Self::CopyBlob => "CopyBlob",
+            Self::CopyBlobFromUrl => "CopyBlobFromURL",
+            Self::AbortCopyBlob => "AbortCopyBlob",
+            Self::IncrementalCopyBlob => "IncrementalCopyBlob",
             Self::SetBlobExpiry => "SetBlobExpiry",
             Self::QueryBlobContents => "QueryBlobContents",
             Self::GetBlobTags => "GetBlobTags",
@@ -188,7 +192,6 @@ impl Kind {
             Self::SetBlobLegalHold => "SetBlobLegalHold",
             Self::FindBlobsByTags => "FindBlobsByTags",
             Self::FindBlobsByTagsInContainer => "FindBlobsByTagsInContainer",
-            Self::Unserved(unserved) => unserved.name(),
         }
     }
 
@@ -196,7 +199,7 @@ impl Kind {
     /// Breaking a lease needs less than the other lease actions.
     pub fn action(self, breaks_lease: bool) -> Option<Action> {
         Some(match self {
-            Self::Preflight | Self::Unserved(_) => return None,
+            Self::Preflight => return None,
             Self::ListContainers => Action::ListContainers,
             Self::GetAccountInfo => Action::GetAccountInfo,
             Self::GetServiceProperties => Action::GetServiceProperties,
@@ -232,6 +235,11 @@ impl Kind {
             Self::SealBlob => Action::SealAppendBlob,
             Self::PutBlock => Action::PutBlock,
             Self::AppendBlockFromUrl => Action::AppendBlockFromUrl,
+            Self::PutPageFromUrl => Action::PutPageFromUrl,
+            Self::CopyBlob => Action::CopyBlob,
+            Self::CopyBlobFromUrl => Action::CopyBlobFromUrl,
+            Self::AbortCopyBlob => Action::AbortCopyBlob,
+            Self::IncrementalCopyBlob => Action::IncrementalCopyBlob,
             Self::PutBlockFromUrl => Action::PutBlockFromUrl,
             Self::PutBlobFromUrl => Action::PutBlobFromUrl,
             Self::PutBlockList => Action::PutBlockList,
@@ -302,6 +310,11 @@ impl Kind {
             | Self::SealBlob
             | Self::PutBlock
             | Self::AppendBlockFromUrl
+            | Self::PutPageFromUrl
+            | Self::CopyBlob
+            | Self::CopyBlobFromUrl
+            | Self::AbortCopyBlob
+            | Self::IncrementalCopyBlob
             | Self::PutBlockFromUrl
             | Self::PutBlobFromUrl
             | Self::PutBlockList
@@ -311,30 +324,6 @@ impl Kind {
             | Self::SetBlobImmutabilityPolicy
             | Self::DeleteBlobImmutabilityPolicy
             | Self::SetBlobLegalHold => true,
-            Self::Unserved(unserved) => unserved.is_write(),
-        }
-    }
-}
-
-impl Unserved {
-    /// The operation's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CopyBlob => "CopyBlob",
-            Self::CopyBlobFromUrl => "CopyBlobFromURL",
-            Self::AbortCopyBlob => "AbortCopyBlob",
-            Self::PutPageFromUrl => "PutPageFromURL",
-            Self::IncrementalCopyBlob => "IncrementalCopyBlob",
-        }
-    }
-
-    fn is_write(self) -> bool {
-        match self {
-            Self::CopyBlob
-            | Self::CopyBlobFromUrl
-            | Self::AbortCopyBlob
-            | Self::PutPageFromUrl
-            | Self::IncrementalCopyBlob => true,
         }
     }
 }
@@ -420,6 +409,14 @@ pub enum BlobOperation {
     PutBlockFromUrl(FromUrl<op::PutBlock>),
     /// Append Block From URL
     AppendBlockFromUrl(FromUrl<op::AppendBlock>),
+    /// Put Page From URL
+    PutPageFromUrl(FromUrl<op::PutPage>),
+    /// Copy Blob and Copy Blob From URL
+    CopyBlob(Box<Copy>),
+    /// Abort Copy Blob
+    AbortCopyBlob(AbortCopy),
+    /// Incremental Copy Blob
+    IncrementalCopyBlob(FromUrl<IncrementalCopy>),
     /// Query Blob Contents; the query comes with the body.
     QueryBlobContents(op::QueryBlob),
     /// Get Blob Tags
@@ -436,6 +433,4 @@ pub enum BlobOperation {
     SetBlobLegalHold(op::SetBlobLegalHold),
     /// Find Blobs by Tags
     FindBlobsByTags(Search),
-    /// Recognised and refused by name.
-    Unserved(Unserved),
 }

@@ -3,7 +3,7 @@
 //! Must never look at a credential or a body. Only the bare PUT of a blob also looks at headers.
 
 use crate::fields::Fields;
-use crate::operation::{Kind, Unserved};
+use crate::operation::Kind;
 use crate::target::Target;
 use hyper::Method;
 use zaffre_http::ApiError;
@@ -20,7 +20,6 @@ enum Level {
 type Line = (Level, &'static str, &'static str, Method, Kind);
 
 use Level::{Blob, Container, Service};
-use Unserved as U;
 
 /// The whole REST surface. Get Account Information answers at every level and is listed once.
 const TABLE: &[Line] = &[
@@ -62,7 +61,7 @@ const TABLE: &[Line] = &[
     (Blob, "", "blocklist", Method::GET, Kind::GetBlockList),
     (Blob, "", "undelete", Method::PUT, Kind::UndeleteBlob),
     (Blob, "", "snapshot", Method::PUT, Kind::SnapshotBlob),
-    (Blob, "", "copy", Method::PUT, Kind::Unserved(U::AbortCopyBlob)),
+    (Blob, "", "copy", Method::PUT, Kind::AbortCopyBlob),
     (Blob, "", "tier", Method::PUT, Kind::SetBlobTier),
     (Blob, "", "tags", Method::GET, Kind::GetBlobTags),
     (Blob, "", "tags", Method::PUT, Kind::SetBlobTags),
@@ -75,7 +74,7 @@ const TABLE: &[Line] = &[
     (Blob, "", "seal", Method::PUT, Kind::SealBlob),
     (Blob, "", "page", Method::PUT, Kind::PutPage),
     (Blob, "", "pagelist", Method::GET, Kind::GetPageRanges),
-    (Blob, "", "incrementalcopy", Method::PUT, Kind::Unserved(U::IncrementalCopyBlob)),
+    (Blob, "", "incrementalcopy", Method::PUT, Kind::IncrementalCopyBlob),
 ];
 
 /// Which operation `fields` asks of `target`.
@@ -122,7 +121,7 @@ fn refine(kind: Kind, fields: &Fields<'_>) -> Result<Kind, ApiError> {
         Kind::PutBlob => return put_blob(fields, from_url),
         Kind::PutBlock if from_url => Kind::PutBlockFromUrl,
         Kind::AppendBlock if from_url => Kind::AppendBlockFromUrl,
-        Kind::PutPage if from_url => Kind::Unserved(U::PutPageFromUrl),
+        Kind::PutPage if from_url => Kind::PutPageFromUrl,
         other => other,
     })
 }
@@ -135,8 +134,8 @@ fn put_blob(fields: &Fields<'_>, from_url: bool) -> Result<Kind, ApiError> {
         return Ok(match (blob_type, sync) {
             (Some(t), _) if t.eq_ignore_ascii_case("BlockBlob") => Kind::PutBlobFromUrl,
             (Some(other), _) => return Err(ApiError::invalid_header_value(TYPE, other)),
-            (None, true) => Kind::Unserved(U::CopyBlobFromUrl),
-            (None, false) => Kind::Unserved(U::CopyBlob),
+            (None, true) => Kind::CopyBlobFromUrl,
+            (None, false) => Kind::CopyBlob,
         });
     }
     match blob_type {

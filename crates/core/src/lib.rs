@@ -18,5 +18,5 @@ pub(crate) mod sparse;
 pub mod table;
 
 pub use error::Error;
-pub use service::{Core, CoreOptions, Layout};
+pub use service::{CopyOptions, Core, CoreOptions, Layout};
 pub use zaffre_store::StoreError;

@@ -5,6 +5,7 @@
 use crate::Error;
 use crate::analytics::Buffer;
 use crate::background::Pending;
+use crate::blob::copy::{Copies, Remote};
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
@@ -14,7 +15,7 @@ use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
 use crate::sparse;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
@@ -38,6 +39,8 @@ struct Inner {
     logs: Buffer,
     snapshotting: InProgress,
     opens: Opens,
+    copies: Copies,
+    remote: OnceLock<Arc<dyn Remote>>,
 }
 
 /// What an operator may choose.
@@ -48,8 +51,30 @@ pub struct CoreOptions {
     /// How often the background looks through everything, for staged blocks that have expired and
     /// work that no running request has announced.
     pub full_sweep_every: Duration,
+    /// How blobs are copied.
+    pub copies: CopyOptions,
     /// How content is laid out; what is stored keeps the layout it was written with.
     pub layout: Layout,
+}
+
+/// How blobs are copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CopyOptions {
+    /// A source on this server of at most so many bytes is copied before the answer. The service
+    /// answers `success` at once for what it can copy without waiting, which is nearly everything
+    /// within one account.
+    pub at_once_bytes: u64,
+    /// Bytes copied between two commits that say how far a copy is.
+    pub step_bytes: u64,
+    /// How fast a copy goes on after its answer, at most.
+    pub bytes_per_second: Option<u64>,
+}
+
+impl Default for CopyOptions {
+    fn default() -> Self {
+        const MIB: u64 = 1024 * 1024;
+        Self { at_once_bytes: 8 * MIB, step_bytes: 8 * MIB, bytes_per_second: None }
+    }
 }
 
 /// How new content is cut up.
@@ -75,6 +100,7 @@ impl Default for CoreOptions {
         Self {
             container_delete_delay: Duration::from_secs(30),
             full_sweep_every: Duration::from_hours(1),
+            copies: CopyOptions::default(),
             layout: Layout::default(),
         }
     }
@@ -107,6 +133,8 @@ impl Core {
             readers: sparse::Readers::default(),
             logs: Buffer::default(),
             snapshotting: InProgress::default(),
+            copies: Copies::default(),
+            remote: OnceLock::new(),
         }))
     }
 
@@ -137,6 +165,20 @@ impl Core {
 
     pub(crate) fn pending(&self) -> &Pending {
         &self.0.pending
+    }
+
+    /// Copies that go on after their answer.
+    pub(crate) fn copies(&self) -> &Copies {
+        &self.0.copies
+    }
+
+    /// Lets copies come from other servers. Only the first call counts.
+    pub fn reach(&self, remote: Arc<dyn Remote>) {
+        let _ = self.0.remote.set(remote);
+    }
+
+    pub(crate) fn remote(&self) -> Option<Arc<dyn Remote>> {
+        self.0.remote.get().cloned()
     }
 
     pub(crate) fn logs(&self) -> &Buffer {

@@ -138,6 +138,9 @@ pub enum Refusal {
     PreviousSnapshotCannotBeNewer,
     /// The blob was written anew since the snapshot to compare with was taken.
     BlobOverwritten,
+    // Copies
+    /// What only copies refuse.
+    Copy(crate::blob::copy::CopyRefusal),
     // Queues and messages
     /// No such queue.
     QueueNotFound,

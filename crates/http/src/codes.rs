@@ -66,6 +66,9 @@ codes! {
     BOTH_CRC64_AND_MD5_RANGE_HEADER_PRESENT = BAD_REQUEST "BothCrc64AndMd5RangeHeaderPresent":
         "Both x-ms-range-get-content-crc64 header and x-ms-range-get-content-md5 header are \
          present."
+    BOTH_USER_TAGS_AND_SOURCE_TAGS_COPY_PRESENT = BAD_REQUEST
+        "BothUserTagsAndSourceTagsCopyPresentException":
+        "x-ms-tags and x-ms-copy-source-tag-option header cannot both be present."
     CANNOT_CHANGE_TO_LOWER_TIER = CONFLICT "CannotChangeToLowerTier":
         "A higher blob tier has already been explicitly set."
     CANNOT_VERIFY_COPY_SOURCE = NOT_FOUND "CannotVerifyCopySource":
@@ -96,6 +99,15 @@ codes! {
     IMMUTABILITY_POLICY_DELETE_ON_LOCKED_POLICY = CONFLICT
         "ImmutabilityPolicyDeleteOnLockedPolicy":
         "The immutability policy of the blob is locked and cannot be deleted."
+    INCREMENTAL_COPY_BLOB_MISMATCH = CONFLICT "IncrementalCopyBlobMismatch":
+        "The specified source blob is different than the copy source of the existing incremental \
+         copy blob."
+    INCREMENTAL_COPY_OF_EARLIER_SNAPSHOT_NOT_ALLOWED = CONFLICT
+        "IncrementalCopyOfEarlierSnapshotNotAllowed":
+        "The specified snapshot is earlier than the last snapshot copied into the incremental \
+         copy blob."
+    INCREMENTAL_COPY_SOURCE_MUST_BE_SNAPSHOT = CONFLICT "IncrementalCopySourceMustBeSnapshot":
+        "The source for incremental copy request must be a snapshot."
     INFINITE_LEASE_DURATION_REQUIRED = PRECONDITION_FAILED "InfiniteLeaseDurationRequired":
         "The lease ID matched, but the specified lease must be an infinite-duration lease."
     INVALID_BLOB_OR_BLOCK = BAD_REQUEST "InvalidBlobOrBlock":
@@ -114,6 +126,8 @@ codes! {
         "The page range specified is invalid."
     INVALID_SOURCE_BLOB_TYPE = CONFLICT "InvalidSourceBlobType":
         "The copy source blob type is invalid for this operation."
+    INVALID_SOURCE_BLOB_URL = CONFLICT "InvalidSourceBlobUrl":
+        "The source url for incremental copy request must be valid azure storage blob url."
     INVALID_VERSION_FOR_PAGE_BLOB_OPERATION = BAD_REQUEST "InvalidVersionForPageBlobOperation":
         "All operations on page blobs require at least version 2009-09-19."
     LEASE_ALREADY_BROKEN = CONFLICT "LeaseAlreadyBroken":
@@ -151,6 +165,9 @@ codes! {
         "Mutually exclusive query parameters are specified in the request URI."
     NO_PENDING_COPY_OPERATION = CONFLICT "NoPendingCopyOperation":
         "There is currently no pending copy operation."
+    OPERATION_NOT_ALLOWED_ON_INCREMENTAL_COPY_BLOB = CONFLICT
+        "OperationNotAllowedOnIncrementalCopyBlob":
+        "The specified operation is not allowed on an incremental copy blob."
     OPERATION_NOT_ALLOWED_ON_ROOT_BLOB = FORBIDDEN "OperationNotAllowedOnRootBlob":
         "The specified operation is not allowed on root blob."
     PENDING_COPY_OPERATION = CONFLICT "PendingCopyOperation":

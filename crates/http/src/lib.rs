@@ -9,6 +9,7 @@ pub mod analytics;
 mod asked;
 mod auth_error;
 pub mod codes;
+mod copy_refusal;
 pub mod cors;
 pub mod delegation;
 pub mod error;

@@ -5,8 +5,7 @@
 
 use crate::codes::{self, Code};
 use crate::error::ApiError;
-use crate::kept_refusal;
-use crate::{file_codes, file_refusal, table_refusal};
+use crate::{copy_refusal, file_codes, file_refusal, kept_refusal, table_refusal};
 use zaffre_base::base64;
 use zaffre_domain::{LeaseOn, Refusal};
 
@@ -33,6 +32,7 @@ impl From<Refusal> for ApiError {
                 "The committed block count cannot exceed the maximum limit of 50,000 blocks."
                     .to_owned(),
             ),
+            Refusal::Copy(refusal) => copy_refusal::describe(error, refusal),
             Refusal::IncompleteBody => Self::incomplete_body(),
             Refusal::Kept(refusal) => kept_refusal::describe(error, refusal),
             Refusal::InvalidPopReceipt { presented } => Self::invalid_query_parameter(
@@ -151,6 +151,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::PreviousSnapshotNotFound => codes::PREVIOUS_SNAPSHOT_NOT_FOUND,
         Refusal::PreviousSnapshotCannotBeNewer => codes::PREVIOUS_SNAPSHOT_CANNOT_BE_NEWER,
         Refusal::BlobOverwritten => codes::BLOB_OVERWRITTEN,
+        Refusal::Copy(refusal) => copy_refusal::code(*refusal),
         Refusal::QueueNotFound => codes::QUEUE_NOT_FOUND,
         Refusal::QueueAlreadyExists => codes::QUEUE_ALREADY_EXISTS,
         Refusal::QueueBeingDeleted => codes::QUEUE_BEING_DELETED,

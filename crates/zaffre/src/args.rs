@@ -139,6 +139,11 @@ pub(crate) struct Args {
     #[arg(long = "encryption-key-file", value_name = "FILE", conflicts_with = "in_memory")]
     pub(crate) encryption_key_file: Option<PathBuf>,
 
+    /// How fast a copy goes on after its answer, in bytes per second; unset = as fast as it can
+    #[arg(long = "copy-bytes-per-second", value_name = "BYTES")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) copy_bytes_per_second: Option<u64>,
+
     /// Take the account from the path whatever the host name is
     #[arg(long = "disableProductStyleUrl")]
     pub(crate) disable_product_style_url: bool,

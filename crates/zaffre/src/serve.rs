@@ -22,7 +22,7 @@ use zaffre_auth::Accounts;
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
 use zaffre_blob::{BlobOptions, BlobService};
-use zaffre_core::{Core, CoreOptions};
+use zaffre_core::{CopyOptions, Core, CoreOptions};
 use zaffre_file::{FileOptions, FileService, Ports};
 use zaffre_http::AccountsHandle;
 use zaffre_queue::{QueueOptions, QueueService};
@@ -105,7 +105,9 @@ async fn serve(args: &Args) -> Result<(), Failure> {
 
 fn core_options(args: &Args) -> CoreOptions {
     let container_delete_delay = Duration::from_secs(args.container_delete_delay);
-    CoreOptions { container_delete_delay, ..CoreOptions::default() }
+    let bytes_per_second = args.copy_bytes_per_second;
+    let copies = CopyOptions { bytes_per_second, ..CopyOptions::default() };
+    CoreOptions { container_delete_delay, copies, ..CoreOptions::default() }
 }
 
 fn open_store(args: &Args) -> Result<(Store, MeasuredDisk), Failure> {

@@ -15,8 +15,10 @@ use crate::route::route;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode, Uri, Version};
 use zaffre_auth::Authorized;
-use zaffre_core::blob::op::GetBlob;
+use zaffre_core::blob::copy::CopySource;
+use zaffre_core::blob::op::{GetBlob, GetBlobTags};
 use zaffre_core::blob::reply::GetBlobReply;
+use zaffre_domain::conditions::Conditions;
 use zaffre_http::{ApiError, Origin, RequestHead};
 
 /// A header of the copy, and what it is in a read of the source.
@@ -41,15 +43,33 @@ pub(crate) struct Permitted {
     pub(crate) read: Read,
 }
 
-/// Opens the source of a copy whose bytes are wanted now.
+/// Opens the source of a copy whose bytes are wanted now; `tags` too, if they are to be copied.
 pub(crate) async fn open(
     dispatch: Dispatch<'_>,
     url: &SourceUrl,
     copying: Copying,
+    tags: bool,
 ) -> Result<GetBlobReply, ApiError> {
-    let Permitted { op, read } = permit(dispatch, url, copying).await?;
+    let Permitted { op, read } = permit(dispatch, url, copying, tags).await?;
     let opened = zaffre_core::blob::get_blob(dispatch.core, op).await;
     opened.map_err(|error| of_source(crate::failure::api_error(&error), read))
+}
+
+/// Opens the source of a copy that goes on by itself.
+pub(crate) async fn open_copy(
+    dispatch: Dispatch<'_>,
+    url: &SourceUrl,
+    copying: Copying,
+    tags: bool,
+) -> Result<CopySource, ApiError> {
+    let Permitted { op, read } = permit(dispatch, url, copying, tags).await?;
+    let opened = zaffre_core::blob::copy::open_source(dispatch.core, op).await;
+    opened.map_err(|error| of_source(crate::failure::api_error(&error), read))
+}
+
+/// Whether a source is on this server.
+pub(crate) fn is_here(dispatch: Dispatch<'_>, url: &SourceUrl) -> bool {
+    url.is_ours(&dispatch.asked.head.host, dispatch.service.port())
 }
 
 /// Lets the source be read, or says why not.
@@ -57,9 +77,10 @@ pub(crate) async fn permit(
     dispatch: Dispatch<'_>,
     url: &SourceUrl,
     copying: Copying,
+    tags: bool,
 ) -> Result<Permitted, ApiError> {
     let here = dispatch.asked;
-    if !url.is_ours(&here.head.host, dispatch.service.port()) {
+    if !is_here(dispatch, url) {
         return Err(cannot_verify(
             StatusCode::FORBIDDEN,
             "The copy source is on another server, which the operator of this one has not allowed.",
@@ -77,7 +98,7 @@ pub(crate) async fn permit(
         if_match: fields.header("x-ms-source-if-match")?.is_some(),
         if_tags: fields.header("x-ms-source-if-tags")?.is_some(),
     };
-    let permitted = permit_read(dispatch, &asked, read.by_owner).await;
+    let permitted = permit_read(dispatch, &asked, read.by_owner, tags).await;
     Ok(Permitted { op: permitted.map_err(|error| of_source(error, read))?, read })
 }
 
@@ -85,6 +106,7 @@ async fn permit_read(
     dispatch: Dispatch<'_>,
     asked: &Asked<'_>,
     by_owner: bool,
+    tags: bool,
 ) -> Result<Authorized<GetBlob>, ApiError> {
     if route(&asked.target, &asked.fields)? != Kind::GetBlob {
         return Err(ApiError::invalid_header_value("x-ms-copy-source", ""));
@@ -98,6 +120,11 @@ async fn permit_read(
     }
     let headers = signed_headers(asked.head)?;
     let reader = Caller::identify(asked, &headers, dispatch.accounts, dispatch.core).await?;
+    if tags {
+        let (at, context) = (op.at.clone(), op.context);
+        let conditions = Conditions::default();
+        reader.permit(GetBlobTags { at, lease: None, conditions, context })?;
+    }
     reader.permit(op)
 }
 

@@ -20,14 +20,15 @@ impl Dispatch<'_> {
         let page = done(service::list_containers(self.core, op).await)?;
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
-        let (versions, tags, protection) = (false, false, Asked::default());
+        let (versions, tags, copies) = (false, false, false);
+        let protection = Asked::default();
         let (endpoint, echo) = (&endpoint, &echo);
-        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, version };
+        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, copies, version };
         Ok(listing::containers(&page, &frame))
     }
 
     pub(super) async fn list_blobs(self, asked: BlobListing) -> Result<Reply, ApiError> {
-        let BlobListing { op, echo, protection } = asked;
+        let BlobListing { op, echo, protection, copies } = asked;
         let (metadata, tags) = (op.include_metadata, op.include_tags);
         let versions = op.history.versions;
         let name = op.at.container.clone();
@@ -36,7 +37,7 @@ impl Dispatch<'_> {
         let endpoint = self.asked.endpoint();
         let version = self.asked.version;
         let (endpoint, echo) = (&endpoint, &echo);
-        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, version };
+        let frame = Frame { endpoint, echo, metadata, versions, tags, protection, copies, version };
         Ok(listing::blobs(&page, name.as_str(), &frame))
     }
 

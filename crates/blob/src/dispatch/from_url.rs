@@ -15,9 +15,13 @@ impl Dispatch<'_> {
         self,
         asked: FromUrl<WholeBlob>,
     ) -> Result<Reply, ApiError> {
-        let opened = source::open(self, &asked.source, Copying::Whole).await?;
+        let opened = source::open(self, &asked.source, Copying::Whole, asked.op.take_tags).await?;
         let (length, blob) = (opened.length, &opened.blob);
-        let op = asked.op.completed(length, &blob.properties, &blob.metadata);
+        let take_tags = asked.op.take_tags;
+        let mut op = asked.op.completed(length, &blob.properties, &blob.metadata);
+        if take_tags {
+            op.tags.clone_from(&blob.tags);
+        }
         let op = self.caller.permit(op)?;
         let reply = done(service::put_blob(self.core, op, opened.body).await);
         let reply = reply.map_err(|error| self.of_target(error))?;
@@ -28,7 +32,7 @@ impl Dispatch<'_> {
         self,
         asked: FromUrl<op::PutBlock>,
     ) -> Result<Reply, ApiError> {
-        let opened = source::open(self, &asked.source, Copying::Whole).await?;
+        let opened = source::open(self, &asked.source, Copying::Whole, false).await?;
         let opened = with_content(opened)?;
         let op = op::PutBlock { length: Some(opened.length), ..asked.op };
         let op = self.caller.permit(op)?;
@@ -40,7 +44,7 @@ impl Dispatch<'_> {
         self,
         asked: FromUrl<op::AppendBlock>,
     ) -> Result<Reply, ApiError> {
-        let opened = source::open(self, &asked.source, Copying::Part).await?;
+        let opened = source::open(self, &asked.source, Copying::Part, false).await?;
         let opened = with_content(opened)?;
         let op = op::AppendBlock { length: Some(opened.length), ..asked.op };
         let op = self.caller.permit(op)?;

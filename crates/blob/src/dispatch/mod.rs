@@ -5,6 +5,7 @@
 mod append;
 mod blob;
 mod container;
+mod copy;
 mod from_url;
 mod pages;
 mod protection;
@@ -16,7 +17,6 @@ mod tier;
 use crate::authorize::Caller;
 use crate::failure;
 use crate::operation::BlobOperation;
-use crate::refuse;
 use crate::render;
 use crate::request::Asked;
 use crate::service::BlobService;
@@ -43,7 +43,6 @@ impl Dispatch<'_> {
     ) -> Result<Reply, ApiError> {
         use BlobOperation as B;
         match operation {
-            B::Unserved(unserved) => Err(refuse::unserved(unserved.name())),
             B::GetAccountInfo(op) => {
                 self.caller.permit(op)?;
                 let settings = self.core.settings(&self.asked.account);
@@ -83,6 +82,10 @@ impl Dispatch<'_> {
             B::PutBlobFromUrl(asked) => self.put_blob_from_url(*asked).await,
             B::PutBlockFromUrl(asked) => self.put_block_from_url(asked).await,
             B::AppendBlockFromUrl(asked) => self.append_block_from_url(asked).await,
+            B::PutPageFromUrl(asked) => Box::pin(self.put_page_from_url(asked)).await,
+            B::CopyBlob(asked) => Box::pin(self.copy_blob(*asked)).await,
+            B::AbortCopyBlob(op) => self.abort_copy(op).await,
+            B::IncrementalCopyBlob(asked) => Box::pin(self.incremental_copy(asked)).await,
             B::SealBlob(op) => self.seal_blob(op).await,
             B::PutBlock(upload) => self.put_block(upload, body).await,
             B::PutBlockList(upload) => self.put_block_list(upload, body).await,

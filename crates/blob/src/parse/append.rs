@@ -147,7 +147,7 @@ mod tests {
             (&[], 1, "2024-08-04", Err("InvalidHeaderValue")),
             (&[(PAGE_LENGTH, "512")], 0, "2024-08-04", Err("InvalidHeaderValue")),
             (&[(TIER, "Hot")], 0, "2024-08-04", Err("AccessTierNotSupportedForBlobType")),
-            (&[("x-ms-legal-hold", "true")], 0, "2024-08-04", Err("NotImplemented")),
+            (&[("x-ms-expiry-option", "true")], 0, "2024-08-04", Err("NotImplemented")),
         ];
         for (headers, length, version, want) in rows {
             let ask = Ask::put("/c/b").with(headers).version(version).length(length);

@@ -12,6 +12,7 @@ use super::{checksum, protection, tags};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;
 use zaffre_core::blob::op::{self, BlobPath, ExpectedChecksum};
+use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::conditions::ConditionalOperation as Op;
 use zaffre_http::{ApiError, codes};
@@ -36,6 +37,8 @@ pub struct WholeBlob {
     pub op: op::PutBlob,
     /// The source's content headers stand in for those not given.
     pub take_properties: bool,
+    /// The source's tags are copied too.
+    pub take_tags: bool,
 }
 
 impl WholeBlob {
@@ -77,12 +80,14 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<FromUrl<Whol
     without_content(fields)?;
     let source = source(fields)?;
     let take_properties = fields.header(PROPERTIES)?.is_none() || fields.flag(PROPERTIES)?;
+    let tags = tags::header(fields)?;
+    let take_tags = take_tags(fields, &tags)?;
     let op = op::PutBlob {
         at,
         length: None,
         properties: stored(fields)?,
         metadata: fields.metadata()?,
-        tags: tags::header(fields)?,
+        tags,
         expect: expected(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutBlob)?,
@@ -90,7 +95,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<FromUrl<Whol
         protection: protection::given(fields)?,
         context: fields.context(),
     };
-    Ok(FromUrl { op: WholeBlob { op, take_properties }, source })
+    Ok(FromUrl { op: WholeBlob { op, take_properties, take_tags }, source })
 }
 
 pub(super) fn put_block(
@@ -130,6 +135,20 @@ pub(super) fn append_block(
     Ok(FromUrl { op, source: source(fields)? })
 }
 
+/// `x-ms-copy-source-tag-option`: whether the source's tags are copied.
+pub(super) fn take_tags(fields: &Fields<'_>, given: &Tags) -> Result<bool, ApiError> {
+    const OPTION: &str = "x-ms-copy-source-tag-option";
+    match fields.header(OPTION)? {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("REPLACE") => Ok(false),
+        Some(text) if !text.eq_ignore_ascii_case("COPY") => {
+            Err(ApiError::invalid_header_value(OPTION, text))
+        }
+        Some(_) if given.is_empty() => Ok(true),
+        Some(_) => Err(codes::BOTH_USER_TAGS_AND_SOURCE_TAGS_COPY_PRESENT.into()),
+    }
+}
+
 /// The source of a copy.
 pub(super) fn source(fields: &Fields<'_>) -> Result<SourceUrl, ApiError> {
     let text = fields.required(SOURCE)?;
@@ -138,7 +157,7 @@ pub(super) fn source(fields: &Fields<'_>) -> Result<SourceUrl, ApiError> {
 }
 
 /// The checksum that the source's content must have.
-fn expected(fields: &Fields<'_>) -> Result<ExpectedChecksum, ApiError> {
+pub(super) fn expected(fields: &Fields<'_>) -> Result<ExpectedChecksum, ApiError> {
     checksum::expected_as(fields, "x-ms-source-content-md5", "x-ms-source-content-crc64")
 }
 
@@ -152,7 +171,7 @@ fn check_range(fields: &Fields<'_>) -> Result<(), ApiError> {
 }
 
 /// The request itself has no content.
-fn without_content(fields: &Fields<'_>) -> Result<(), ApiError> {
+pub(super) fn without_content(fields: &Fields<'_>) -> Result<(), ApiError> {
     match fields.content_length() {
         None | Some(0) => Ok(()),
         Some(_) => Err(codes::INVALID_INPUT.into()),

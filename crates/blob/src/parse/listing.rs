@@ -40,12 +40,14 @@ pub struct BlobListing {
     pub echo: Echo,
     /// Which of policies and holds to show.
     pub protection: Asked,
+    /// Whether entries show the copies that made them.
+    pub copies: bool,
 }
 
 /// What List Containers can be asked to include.
 const CONTAINER_INCLUDES: &[&str] = &["metadata", "deleted", "system"];
-/// What List Blobs can be asked to include. No blob here has copies, tags or policies yet, so that
-/// asking for those changes nothing.
+/// What List Blobs can be asked to include. No blob here has policies yet, so that asking for those
+/// changes nothing.
 const BLOB_INCLUDES: &[&str] = &[
     "snapshots",
     "metadata",
@@ -107,7 +109,8 @@ pub(super) fn blobs(fields: &Fields<'_>, at: ContainerPath) -> Result<BlobListin
         policies: include.contains(&"immutabilitypolicy"),
         holds: include.contains(&"legalhold"),
     };
-    Ok(BlobListing { op, echo, protection })
+    let copies = include.contains(&"copy");
+    Ok(BlobListing { op, echo, protection, copies })
 }
 
 pub(super) fn echo(fields: &Fields<'_>) -> Result<Echo, ApiError> {

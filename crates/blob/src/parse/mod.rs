@@ -7,6 +7,7 @@ pub mod blob;
 mod checksum;
 mod conditions;
 pub(crate) mod container;
+pub mod copy;
 pub mod from_url;
 pub(crate) mod lease;
 pub mod listing;
@@ -51,7 +52,6 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::Preflight => return Err(codes::CORS_PREFLIGHT_FAILURE.into()),
         // No account here has a hierarchical namespace.
         Kind::SetBlobExpiry => return Err(codes::HIERARCHICAL_NAMESPACE_NOT_ENABLED.into()),
-        Kind::Unserved(unserved) => B::Unserved(unserved),
         Kind::GetUserDelegationKey => B::GetUserDelegationKey,
         Kind::GetAccountInfo => B::GetAccountInfo(GetAccountInfo::new(at.account, at.target)),
         Kind::GetServiceProperties => B::GetServiceProperties(service::get(at.account)),
@@ -98,6 +98,15 @@ pub fn operation(kind: Kind, at: At<'_>, fields: &Fields<'_>) -> Result<BlobOper
         Kind::PutBlobFromUrl => B::PutBlobFromUrl(Box::new(from_url::put_blob(fields, blob()?)?)),
         Kind::PutBlockFromUrl => B::PutBlockFromUrl(from_url::put_block(fields, blob()?)?),
         Kind::AppendBlockFromUrl => B::AppendBlockFromUrl(from_url::append_block(fields, blob()?)?),
+        Kind::PutPageFromUrl => B::PutPageFromUrl(copy::put_page(fields, blob()?)?),
+        Kind::CopyBlob => B::CopyBlob(Box::new(copy::copy(fields, blob()?, (at.fresh)()?, false)?)),
+        Kind::CopyBlobFromUrl => {
+            B::CopyBlob(Box::new(copy::copy(fields, blob()?, (at.fresh)()?, true)?))
+        }
+        Kind::AbortCopyBlob => B::AbortCopyBlob(copy::abort(fields, blob()?)?),
+        Kind::IncrementalCopyBlob => {
+            B::IncrementalCopyBlob(copy::incremental(fields, blob()?, (at.fresh)()?)?)
+        }
         Kind::PutPageBlob => B::CreateBlob(pages::create(fields, blob()?)?),
         Kind::PutPage => B::PutPage(pages::put_page(fields, blob()?)?),
         Kind::GetPageRanges => B::GetPageRanges(pages::get_ranges(fields, blob()?)?),

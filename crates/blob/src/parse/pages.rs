@@ -14,7 +14,7 @@ use crate::fields::Fields;
 use std::ops::Range;
 use zaffre_base::limits::{PAGE_BLOB_BYTES, PAGE_RANGES, PAGE_WRITE_BYTES, SEQUENCE_NUMBER};
 use zaffre_base::{ApiVersion, Timestamp};
-use zaffre_core::blob::op::{self, BlobPath, MomentId, NewBlob, PageWrite};
+use zaffre_core::blob::op::{self, BlobPath, ExpectedChecksum, MomentId, NewBlob, PageWrite};
 use zaffre_domain::blob::HttpProperties;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions, is_aligned, pages};
 use zaffre_domain::blob::range;
@@ -31,6 +31,8 @@ const LENGTH: &str = "x-ms-blob-content-length";
 const SEQUENCE: &str = "x-ms-blob-sequence-number";
 const ACTION: &str = "x-ms-sequence-number-action";
 const WRITE: &str = "x-ms-page-write";
+const SEQUENCE_CONDITIONS: [&str; 3] =
+    ["x-ms-if-sequence-number-le", "x-ms-if-sequence-number-lt", "x-ms-if-sequence-number-eq"];
 const PREVIOUS_URL: &str = "x-ms-previous-snapshot-url";
 
 pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob, ApiError> {
@@ -84,6 +86,45 @@ pub(super) fn put_page(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
         conditions: conditions(fields, Op::PutPage)?,
     };
     Ok(Upload { op, framing })
+}
+
+/// Put Page From URL: as many bytes of the source as there are pages, and no clearing.
+pub(super) fn put_page_from_url(
+    fields: &Fields<'_>,
+    at: BlobPath,
+    expect: ExpectedChecksum,
+) -> Result<op::PutPage, ApiError> {
+    const SOURCE_RANGE: &str = "x-ms-source-range";
+    since(fields)?;
+    writable(fields)?;
+    let write = fields.required(WRITE)?;
+    if !write.eq_ignore_ascii_case("update") {
+        return Err(ApiError::invalid_header_value(WRITE, write));
+    }
+    let pages = written(fields)?;
+    let wanted = pages.end - pages.start;
+    if wanted > PAGE_WRITE_BYTES {
+        return Err(ApiError::request_body_too_large(PAGE_WRITE_BYTES));
+    }
+    let text = fields.required(SOURCE_RANGE)?;
+    let length = match range::parse(text, fields.version()) {
+        Some((first, Some(last))) => last.checked_sub(first).and_then(|more| more.checked_add(1)),
+        _ => None,
+    };
+    if length != Some(wanted) {
+        return Err(ApiError::invalid_header_value(SOURCE_RANGE, text));
+    }
+    for name in SEQUENCE_CONDITIONS {
+        number(fields, name)?;
+    }
+    Ok(op::PutPage {
+        at,
+        pages,
+        write: PageWrite::Update(expect),
+        sequence: sequence(fields)?,
+        lease: fields.lease_id()?,
+        conditions: conditions(fields, Op::PutPage)?,
+    })
 }
 
 /// Whether Set Blob Properties is about the size or the sequence number.

@@ -15,7 +15,8 @@ const TIER: &str = "x-ms-access-tier";
 const PRIORITY: &str = "x-ms-rehydrate-priority";
 const COLD_SINCE: ApiVersion = ApiVersion::new(2021, 12, 2);
 
-fn named(fields: &Fields<'_>) -> Result<Option<AccessTier>, ApiError> {
+/// The tier of a copy, whatever kind of blob its source turns out to be.
+pub(super) fn named(fields: &Fields<'_>) -> Result<Option<AccessTier>, ApiError> {
     let Some(text) = fields.header(TIER)? else { return Ok(None) };
     match AccessTier::parse(text) {
         Some(AccessTier::Cold) if fields.version() < COLD_SINCE => {

@@ -1,7 +1,7 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
 use super::{
-    STRUCTURED_BODY, blob_type, history, lease, metadata, protection, since, tier, written,
+    STRUCTURED_BODY, blob_type, copy, history, lease, metadata, protection, since, tier, written,
 };
 use crate::body::{framed, stream};
 use hyper::StatusCode;
@@ -119,7 +119,8 @@ fn headers(
     if version >= since::TAGS && !view.tags.is_empty() {
         reply = reply.with("x-ms-tag-count", view.tags.len());
     }
-    let reply = protection::headers(reply, view.protection, version);
+    reply = protection::headers(reply, view.protection, version);
+    reply = copy::headers(reply, view, version);
     content_headers(reply, &view.properties, overrides, version)
 }
 

@@ -3,8 +3,8 @@
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
 use super::{
-    XML, blob_type, container, lease_duration, lease_state, lease_status, protection, since, tags,
-    tier,
+    XML, blob_type, container, copy, lease_duration, lease_state, lease_status, protection, since,
+    tags, tier,
 };
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
@@ -20,6 +20,7 @@ use zaffre_http::xml::Writer;
 
 /// What a listing says about where it was asked.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent parts of what was asked for")]
 pub struct Frame<'a> {
     /// The service's URL with a slash at its end, and the account in it where it is in the path.
     pub endpoint: &'a str,
@@ -33,6 +34,8 @@ pub struct Frame<'a> {
     pub tags: bool,
     /// Whether policies and holds were asked for.
     pub protection: protection::Asked,
+    /// Whether copies were asked for.
+    pub copies: bool,
     /// The version to show.
     pub version: ApiVersion,
 }
@@ -159,6 +162,9 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
         xml.element("ServerEncrypted", "true");
     }
     deletion(xml, view.moment.deleted());
+    if frame.copies {
+        copy::elements(xml, view, version);
+    }
     let has_tags = !view.tags.is_empty() && version >= since::TAGS;
     xml.optional("TagCount", has_tags.then_some(view.tags.len()));
     if let OfKind::Append { sealed: true, .. } = view.of_kind

@@ -6,6 +6,7 @@ pub mod append;
 pub mod blob;
 pub mod blocks;
 pub mod container;
+pub mod copy;
 pub mod history;
 pub mod listing;
 pub mod pages;

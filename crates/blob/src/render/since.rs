@@ -4,6 +4,10 @@ use zaffre_base::ApiVersion;
 
 pub(super) const QUOTED_ETAGS: ApiVersion = ApiVersion::new(2011, 8, 18);
 pub(super) const ACCEPT_RANGES: ApiVersion = ApiVersion::new(2011, 8, 18);
+/// Copies go on after their answer, and blobs show them.
+pub(super) const COPIES: ApiVersion = ApiVersion::new(2012, 2, 12);
+/// There are incremental copies.
+pub(super) const INCREMENTAL: ApiVersion = ApiVersion::new(2016, 5, 31);
 pub(super) const LEASE_STATES: ApiVersion = ApiVersion::new(2012, 2, 12);
 /// Lease answers show ETag and Last-Modified; listings have their present shape.
 pub(super) const PRESENT_LISTINGS: ApiVersion = ApiVersion::new(2013, 8, 15);

@@ -50,6 +50,8 @@ fn container_view() -> ContainerView {
 
 fn blob_view(name: &str) -> BlobView {
     BlobView {
+        copy: None,
+        incremental: None,
         name: BlobName::parse(name).expect("a name"),
         written: commit(),
         created: created(),
@@ -351,6 +353,7 @@ fn listed_containers() {
         metadata: true,
         versions: false,
         tags: true,
+        copies: true,
         version: NOW,
     };
     check(
@@ -397,6 +400,7 @@ fn listed_blobs() {
         metadata: false,
         versions: false,
         tags: true,
+        copies: true,
         version: NOW,
     };
     check(
@@ -440,6 +444,7 @@ fn listed_blobs_for_old_clients() {
         metadata: true,
         versions: false,
         tags: true,
+        copies: true,
         version: V2012,
     };
     check(

@@ -142,6 +142,7 @@ async fn forget_held_names(
 
 async fn look_at_container(core: &Core, site: &Site) -> Result<(), Error> {
     crate::sparse::look(core, site).await?;
+    crate::blob::copy::look(core, site).await?;
     let inside = core.store().meta.snapshot(&site.placement).await?;
     for left in [site.keys.intents(), site.keys.leftovers().starting_with("")] {
         if !inside.scan(&left.start, left.end.as_deref(), 1)?.is_empty() {

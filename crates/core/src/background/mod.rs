@@ -15,6 +15,7 @@ mod upkeep;
 
 pub(crate) use pending::Pending;
 
+use crate::blob::copy;
 use crate::file::keys::is_share;
 use crate::file::reclaim;
 use crate::{Core, Error, sparse};
@@ -69,6 +70,8 @@ impl Core {
         let core = self.clone();
         tasks.spawn(async move { expire::run(&core).await });
         let core = self.clone();
+        tasks.spawn(async move { copy::run(&core).await });
+        let core = self.clone();
         tasks.spawn(async move { crate::analytics::run(&core).await });
         Background(tasks)
     }
@@ -77,6 +80,7 @@ impl Core {
     pub async fn run_background_once(&self) -> Result<Swept, Error> {
         full::look(self).await?;
         expire::work(self).await?;
+        copy::work_off(self).await;
         Ok(work(self).await)
     }
 }

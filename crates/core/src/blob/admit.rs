@@ -7,6 +7,7 @@ use super::records::Head;
 use zaffre_auth::Grants;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::copy::CopyRefusal;
 use zaffre_domain::conditions::{Access, Conditions, evaluate};
 use zaffre_domain::lease::{LeaseAccess, admits, admits_missing, holds};
 use zaffre_domain::{LeaseOn, Refusal};
@@ -71,6 +72,7 @@ pub(crate) fn retier(
     let Some(head) = head else { return Err(missing(presented, Access::Modify)) };
     admits(&head.lease, presented.lease, LeaseAccess::Read, LeaseOn::Blob, now)?;
     evaluate(&presented.conditions, Some(&head.validators()), Access::Modify)?;
+    changeable(&head)?;
     Ok(head)
 }
 
@@ -80,6 +82,26 @@ pub(crate) fn modify(
     presented: &Presented,
     now: Timestamp,
 ) -> Result<Head, Refusal> {
+    let head = existing(head, presented, now)?;
+    changeable(&head)?;
+    Ok(head)
+}
+
+/// Whether a blob may be deleted.
+pub(crate) fn delete(
+    head: Option<Head>,
+    presented: &Presented,
+    now: Timestamp,
+) -> Result<Head, Refusal> {
+    let head = existing(head, presented, now)?;
+    if head.is_copied_to() {
+        Err(Refusal::Copy(CopyRefusal::PendingCopyOperation))
+    } else {
+        Ok(head)
+    }
+}
+
+fn existing(head: Option<Head>, presented: &Presented, now: Timestamp) -> Result<Head, Refusal> {
     let Some(head) = head else { return Err(missing(presented, Access::Modify)) };
     admits(&head.lease, presented.lease, LeaseAccess::Write, LeaseOn::Blob, now)?;
     evaluate(&presented.conditions, Some(&head.validators()), Access::Modify)?;
@@ -96,6 +118,17 @@ pub(crate) fn rewrite(
     let head = modify(head, presented, now)?;
     head.protection().check(now)?;
     Ok(head)
+}
+
+/// Refuses to change a blob that is being copied to, or that incremental copies make.
+pub(crate) fn changeable(head: &Head) -> Result<(), Refusal> {
+    if head.is_copied_to() {
+        return Err(Refusal::Copy(CopyRefusal::PendingCopyOperation));
+    }
+    match head.incremental {
+        None => Ok(()),
+        Some(_) => Err(Refusal::Copy(CopyRefusal::OperationNotAllowedOnIncrementalCopyBlob)),
+    }
 }
 
 /// Whether a change of a blob that must be there, and of this kind, may go on.
@@ -131,7 +164,8 @@ pub(crate) fn replace(
     may_overwrite(head, kind, presented.lease, grants, now)?;
     let holds_lease = holds(&head.lease, presented.lease, now);
     let access = Access::CreateOrReplace { holds_lease };
-    evaluate(&presented.conditions, Some(&head.validators()), access)
+    evaluate(&presented.conditions, Some(&head.validators()), access)?;
+    changeable(head)
 }
 
 /// Whether a block may be staged for the blob: the lease counts, conditions do not.
@@ -143,7 +177,8 @@ pub(crate) fn stage(
     now: Timestamp,
 ) -> Result<(), Refusal> {
     let Some(head) = head else { return admits_missing(lease, version) };
-    may_overwrite(head, BlobKind::Block, lease, grants, now)
+    may_overwrite(head, BlobKind::Block, lease, grants, now)?;
+    changeable(head)
 }
 
 fn may_overwrite(

@@ -110,6 +110,7 @@ impl Append {
         head.content.length = offset + block.length;
         head.content.shape = Shape::Blocks { pages };
         head.set_append_blocks(blocks);
+        head.copy = None;
         head.written = stamp;
         head.lease = after_write(head.lease, now);
         head.store(tx, &key)?;
@@ -155,6 +156,7 @@ pub async fn seal_blob(core: &Core, op: Authorized<SealBlob>) -> Result<Written,
             .map_err(Abort::Fail)?;
         append::admit_seal(head.appendable(), conditions).map_err(Abort::Fail)?;
         head.seal();
+        head.copy = None;
         head.written = stamp;
         head.lease = after_write(head.lease, stamp.time());
         head.store(tx, &key)?;

@@ -57,6 +57,7 @@ pub async fn set_blob_metadata(
         head.written = stamp;
         head.lease = after_write(old.lease, stamp.time());
         head.metadata.clone_from(&metadata);
+        head.copy = None;
         Ok(restate(tx, keys, &name, &old, head, keeping)?)
     };
     core.commit(&site, body).await
@@ -81,6 +82,7 @@ pub async fn set_blob_properties(
         head.written = stamp;
         head.lease = after_write(head.lease, stamp.time());
         head.set_properties(op.properties.clone());
+        head.copy = None;
         head.store(tx, &key)?;
         let page = head.kind() == BlobKind::Page;
         let sequence_number = page.then(|| head.sequence_number());

@@ -83,7 +83,7 @@ impl Deletion {
             let left = past.finish(tx, staging.as_ref(), None)?;
             return Ok((Some(DeleteReply { permanent: true }), left));
         }
-        let head = admit::modify(head, &self.presented, now).map_err(Abort::Fail)?;
+        let head = admit::delete(head, &self.presented, now).map_err(Abort::Fail)?;
         if self.op.snapshots != DeleteSnapshots::Only {
             head.protection().check(now).map_err(Abort::Fail)?;
         }
@@ -125,7 +125,7 @@ impl Deletion {
                 return Err(Abort::Fail(Refusal::OperationNotAllowedOnRootBlob));
             }
         }
-        let head = admit::modify(found, &self.presented, now).map_err(Abort::Fail)?;
+        let head = admit::delete(found, &self.presented, now).map_err(Abort::Fail)?;
         head.protection().check(now).map_err(Abort::Fail)?;
         let permanent = past.delete(tx, at, kind, &head, self.settings.keeping())?;
         Ok((Some(DeleteReply { permanent }), past.finish(tx, None, None)?))

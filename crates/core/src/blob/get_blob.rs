@@ -1,7 +1,7 @@
 //! Get Blob: a blob or a range of it, all from one version however long the download takes.
 
 use super::admit::{self, Presented};
-use super::content::read::{Download, inline};
+use super::content::read::{Download, inline, sparse_reader};
 use super::op::{GetBlob, RangeChecksum};
 use super::records::{Content, Shape};
 use super::reply::GetBlobReply;
@@ -44,6 +44,7 @@ pub(super) async fn read(
     }
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     let seen = admit::read_content(seen, &presented, version, now)?;
+    seen.readable()?;
     let head = &seen.head;
     if let Some(kind) = only {
         head.kind().must_be(kind)?;
@@ -71,19 +72,19 @@ pub(super) async fn read(
 }
 
 /// Where the bytes come from.
-enum Source {
+pub(super) enum Source {
     Ready(Bytes),
     Disk(Box<Download>),
 }
 
 #[derive(Default)]
-struct Sums {
+pub(super) struct Sums {
     md5: Option<[u8; 16]>,
     crc64: Option<[u8; 8]>,
 }
 
 impl Source {
-    fn open(
+    pub(super) fn open(
         core: &Core,
         found: Found,
         inside: &Snapshot,
@@ -97,8 +98,7 @@ impl Source {
             Shape::Empty => Ok(Self::Ready(Bytes::new())),
             Shape::Inline => Ok(Self::Ready(inline(inside, &site, &content, bytes)?)),
             Shape::Sparse => {
-                let reader = core.readers().enter(&site.placement, content.id, as_of);
-                let pin = found.pin.narrow(&site.placement, content.id);
+                let (reader, pin) = sparse_reader(core, &site, content.id, as_of, found.pin);
                 let download = Download::new(core, &site, content, bytes, pin);
                 Ok(Self::Disk(Box::new(download.seen_by(reader))))
             }
@@ -111,7 +111,10 @@ impl Source {
 
     /// The stream, and the checksum asked for. The first bytes are read before the answer starts,
     /// so that an unreadable blob is an error and not a broken download.
-    async fn start(self, checksum: Option<RangeChecksum>) -> Result<(ByteStream, Sums), Error> {
+    pub(super) async fn start(
+        self,
+        checksum: Option<RangeChecksum>,
+    ) -> Result<(ByteStream, Sums), Error> {
         match (self, checksum) {
             (Self::Ready(bytes), checksum) => Ok((once(bytes.clone()), sums(&bytes, checksum))),
             (Self::Disk(download), Some(_)) => {

@@ -15,6 +15,7 @@
 //! c/account/container i·V·K·stamp·kind                      snapshot, version or deleted blob
 //! c/account/container i·W·until·K·stamp·kind                when a deleted one of these ends
 //! c/account/container i·I·K                                 the blob has had a policy or a hold
+//! c/account/container i·P·K·copy id                         copy under way
 //! c/account/container i·X·c·offset                          one extent of a content
 //! c/account/container i·D·c                                 small content, inline
 //! c/account/container i·G·stamp                             intent: free what a commit replaced
@@ -30,7 +31,9 @@ use super::records::PastKind;
 use crate::directory::Family;
 use crate::directory::keys::{all_but_guard, guard, tagged};
 use zaffre_base::key::{push_name, push_prefix, split_name};
-use zaffre_base::{AccountName, BlobName, ContainerName, ContentId, Incarnation, Stamp, Timestamp};
+use zaffre_base::{
+    AccountName, BlobName, ContainerName, ContentId, Guid, Incarnation, Stamp, Timestamp,
+};
 use zaffre_domain::blob::tags::Sought;
 use zaffre_store::Placement;
 
@@ -224,6 +227,26 @@ impl Keys {
 
     pub(crate) fn intents(self) -> KeyRange {
         KeyRange::under(self.tagged(b'G'))
+    }
+
+    /// A copy to a blob that is under way.
+    pub(crate) fn copy(self, name: &BlobName, id: Guid) -> Vec<u8> {
+        let mut key = self.tagged_name(b'P', name.as_str());
+        key.extend_from_slice(&id.0.to_be_bytes());
+        key
+    }
+
+    /// All copies under way.
+    pub(crate) fn copies(self) -> KeyRange {
+        KeyRange::under(self.tagged(b'P'))
+    }
+
+    /// The blob and the copy that a key of [`Keys::copies`] names.
+    pub(crate) fn copy_of(self, key: &[u8]) -> Option<(BlobName, Guid)> {
+        let rest = key.strip_prefix(self.tagged(b'P').as_slice())?;
+        let (name, id) = split_name(rest)?;
+        let id = Guid(u128::from_be_bytes(id.try_into().ok()?));
+        Some((BlobName::parse(&name).ok()?, id))
     }
 
     /// The counts of a blob's history; sorts before everything in it.

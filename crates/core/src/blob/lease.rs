@@ -1,10 +1,10 @@
 //! Lease Blob and Lease Container. Neither changes an ETag.
 
-use super::keys;
 use super::op::{LeaseBlob, LeaseContainer};
 use super::records::{Container, Head, Record};
 use super::reply::{LeaseOutcome, Written};
 use super::site::{alive, find};
+use super::{admit, keys};
 use crate::{Core, Error};
 use zaffre_auth::Authorized;
 use zaffre_base::{ApiVersion, Stamp, Timestamp};
@@ -25,6 +25,7 @@ pub async fn lease_blob(core: &Core, op: Authorized<LeaseBlob>) -> Result<LeaseO
         let key = keys.blob(&op.at.blob);
         let mut head = Head::load(tx, &key)?.ok_or(Abort::Fail(Refusal::BlobNotFound))?;
         evaluate(&op.conditions, Some(&head.validators()), Access::Modify).map_err(Abort::Fail)?;
+        admit::changeable(&head).map_err(Abort::Fail)?;
         let now = tx.stamp().time();
         let (lease, reply) = apply(head.lease, op.command, LeaseOn::Blob, op.context.version, now)?;
         head.lease = lease;

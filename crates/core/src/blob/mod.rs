@@ -12,6 +12,7 @@ mod blob_properties;
 mod blob_tags;
 mod container_properties;
 pub(crate) mod content;
+pub mod copy;
 mod create_blob;
 mod create_container;
 mod current;

@@ -79,6 +79,7 @@ fn apply(tx: &mut Tx<'_>, site: &Site, op: &SetPageProperties) -> Result<Applied
         head.set_properties(properties.clone());
     }
     head.written = stamp;
+    head.copy = None;
     head.lease = after_write(head.lease, stamp.time());
     head.store(tx, &key)?;
     let sequence_number = Some(head.sequence_number());

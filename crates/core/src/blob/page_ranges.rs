@@ -41,7 +41,9 @@ pub async fn get_page_ranges(
     }
     admit::of_kind(seen.as_ref().map(|seen| &seen.head), BlobKind::Page)?;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
-    let head = admit::read(seen, &presented, version, now)?.head;
+    let seen = admit::read(seen, &presented, version, now)?;
+    seen.readable()?;
+    let head = seen.head;
     let previous = previous(&op, &inside, site.keys, &head, now)?;
     let length = head.content.length;
     let mut window = match op.range {

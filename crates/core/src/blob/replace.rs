@@ -80,6 +80,24 @@ pub(crate) fn overwrite(
     Ok((written(&head), left))
 }
 
+/// The same for a `head` that has the content of `old`.
+pub(crate) fn rewrite(
+    tx: &mut Tx<'_>,
+    keys: Keys,
+    name: &BlobName,
+    old: &Head,
+    head: Head,
+    staging: Option<&Staging>,
+    keeping: Keeping,
+) -> Result<(Written, LeftOver), Interrupt> {
+    let mut past = Past::load(tx, keys, name)?;
+    let head = number(tx, head, Some(old), keeping);
+    past.keep(tx, old, keeping)?;
+    current::write(tx, keys, name, Some(old), &head)?;
+    let left = past.finish(tx, staging, Some(head.content))?;
+    Ok((written(&head), left))
+}
+
 /// Stores `head`, with the content of `old`, in its place; `old` stays only as a version.
 pub(crate) fn restate(
     tx: &mut Tx<'_>,

@@ -2,6 +2,7 @@
 
 use super::ByteStream;
 use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
+use zaffre_domain::blob::copy::CopyStatus;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::Tier;
@@ -113,6 +114,51 @@ pub struct BlobView {
     pub committed: bool,
     /// Which state of the blob it is.
     pub moment: MomentView,
+    /// The copy that made it, if nothing else changed it since.
+    pub copy: Option<CopyView>,
+    /// If incremental copies make it.
+    pub incremental: Option<IncrementalView>,
+}
+
+/// What a blob shows of the copy that made it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CopyView {
+    /// Its id.
+    pub id: Guid,
+    /// Where it came from.
+    pub source: String,
+    /// How it stands.
+    pub status: CopyStatus,
+    /// Bytes copied.
+    pub done: u64,
+    /// Bytes in all.
+    pub total: u64,
+    /// When it came to its end.
+    pub completed: Option<Timestamp>,
+    /// Why it failed.
+    pub description: Option<String>,
+}
+
+/// What a blob shows of the incremental copies that make it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IncrementalView {
+    /// The snapshot that the last of them made.
+    pub snapshot: Option<Timestamp>,
+}
+
+/// What Copy Blob came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CopyReply {
+    /// The destination's commit.
+    pub written: Written,
+    /// The copy's id.
+    pub id: Guid,
+    /// How it stands.
+    pub status: CopyStatus,
+    /// Of what was copied before the answer, if it was asked for.
+    pub md5: Option<[u8; 16]>,
+    /// Of what Copy Blob From URL copied.
+    pub crc64: Option<[u8; 8]>,
 }
 
 /// Which state of a blob is shown.

@@ -1,7 +1,9 @@
 //! From stored rows to what is shown.
 
-use super::records::{Container, Content, Deleted, Head, PastKind, Shape, Staging};
-use super::reply::{BlobView, ContainerView, DeletedView, MomentView, OfKind, Written};
+use super::records::{Container, Content, CopyState, Deleted, Head, PastKind, Shape, Staging};
+use super::reply::{
+    BlobView, ContainerView, CopyView, DeletedView, IncrementalView, MomentView, OfKind, Written,
+};
 use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::immutability::Protection;
@@ -53,6 +55,23 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         },
         committed: true,
         moment: MomentView::Current { version: head.version.map(Stamp::time) },
+        copy: head.copy.as_ref().map(copy),
+        incremental: head
+            .incremental
+            .as_ref()
+            .map(|incremental| IncrementalView { snapshot: incremental.snapshot.map(Stamp::time) }),
+    }
+}
+
+fn copy(state: &CopyState) -> CopyView {
+    CopyView {
+        id: state.id,
+        source: state.source.clone(),
+        status: state.status(),
+        done: state.done,
+        total: state.total,
+        completed: state.completed,
+        description: state.description.clone(),
     }
 }
 
@@ -105,5 +124,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         of_kind: OfKind::Block,
         committed: false,
         moment: MomentView::Current { version: None },
+        copy: None,
+        incremental: None,
     }
 }

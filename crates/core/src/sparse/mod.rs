@@ -3,6 +3,7 @@
 //! Must never change a row that somebody may look at as of an earlier commit: every write adds a
 //! layer, and layers go away when no snapshot and no reader can see them any more.
 
+mod copy;
 mod fold;
 mod free;
 mod keys;
@@ -16,6 +17,7 @@ mod rows;
 mod scan;
 mod write;
 
+pub(crate) use copy::{next_chunk, pack, put_whole};
 pub(crate) use fold::{Folded, fold_clears, trim};
 pub(crate) use free::{free, whole_chunks};
 pub(crate) use keys::SparseKeys;

@@ -1,6 +1,7 @@
 //! A service on each engine, with a client that signs its requests for real.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod copies;
 pub mod files;
 pub mod model;
 pub mod pages;

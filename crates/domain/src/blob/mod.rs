@@ -4,6 +4,7 @@
 
 pub mod append;
 pub mod block_list;
+pub mod copy;
 pub mod immutability;
 pub mod listing;
 pub mod metadata;

@@ -47,6 +47,12 @@ pub enum ConditionalOperation {
     SealBlob,
     /// Put Page, update or clear
     PutPage,
+    /// Copy Blob and Copy Blob From URL, about their destination
+    CopyBlob,
+    /// Incremental Copy Blob, about its destination
+    IncrementalCopyBlob,
+    /// Abort Copy Blob
+    AbortCopyBlob,
     /// Get Page Ranges, with or without a previous snapshot
     GetPageRanges,
     /// Create Container
@@ -118,6 +124,7 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
         | Op::SetBlobProperties
         | Op::AppendBlock
         | Op::PutPage
+        | Op::CopyBlob
         | Op::DeleteBlob => Accepted::all(LeaseHeader::Required),
         Op::SealBlob => Accepted { if_tags: false, ..Accepted::all(LeaseHeader::Required) },
         Op::LeaseBlob => Accepted::all(LeaseHeader::Subject),
@@ -128,7 +135,8 @@ pub fn accepted(operation: ConditionalOperation) -> Accepted {
         Op::SetBlobImmutabilityPolicy => {
             Accepted { if_unmodified_since: true, ..Accepted::none(LeaseHeader::Ignored) }
         }
-        Op::PutBlock => Accepted::none(LeaseHeader::Required),
+        Op::IncrementalCopyBlob => Accepted::all(LeaseHeader::Ignored),
+        Op::PutBlock | Op::AbortCopyBlob => Accepted::none(LeaseHeader::Required),
         Op::DeleteContainer => Accepted::dates(LeaseHeader::Required),
         Op::SetContainerAcl => Accepted::dates(LeaseHeader::Optional),
         Op::LeaseContainer => Accepted::dates(LeaseHeader::Subject),

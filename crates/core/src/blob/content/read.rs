@@ -14,9 +14,9 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use std::ops::Range;
 use tokio::task::JoinHandle;
-use zaffre_base::Stamp;
+use zaffre_base::{ContentId, Stamp};
 use zaffre_store::extents::runs;
-use zaffre_store::pins::ContentPin;
+use zaffre_store::pins::{ContentPin, StampPin};
 use zaffre_store::{Snapshot, StoreError};
 
 /// Some bytes of one content that is not a list.
@@ -208,6 +208,18 @@ impl OpenPage {
     }
 }
 
+/// Enters as a reader of a sparse content, before the pin that covers everything is let go.
+pub(crate) fn sparse_reader(
+    core: &Core,
+    site: &Site,
+    content: ContentId,
+    as_of: Stamp,
+    pin: StampPin,
+) -> (ReaderGuard, ContentPin) {
+    let reader = core.readers().enter(&site.placement, content, as_of);
+    (reader, pin.narrow(&site.placement, content))
+}
+
 /// Where the slice that starts at `from` ends at the latest.
 fn slice_end(content: &Content, from: u64) -> u64 {
     let whole = from.saturating_add(READ_SLICE).min(content.length);
@@ -297,7 +309,6 @@ async fn stored(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zaffre_base::ContentId;
 
     #[test]
     fn slices_never_cross_a_piece() {

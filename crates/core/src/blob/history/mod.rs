@@ -15,6 +15,8 @@ use super::records::{Head, History, PastKind, Record};
 use super::reply::BlobView;
 use super::view;
 use zaffre_base::{BlobName, Stamp, Timestamp};
+use zaffre_domain::Refusal;
+use zaffre_domain::blob::copy::CopyRefusal;
 use zaffre_store::{Interrupt, Snapshot, StoreError, Tx};
 
 /// Where the one deleted blob without a version is kept: after every moment there can be.
@@ -28,6 +30,21 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Whether it is the current one.
+    pub(crate) fn is_current(&self) -> bool {
+        self.past.is_none()
+    }
+
+    /// Refuses to read the content of what incremental copies make: its snapshots are for that.
+    pub(crate) fn readable(&self) -> Result<(), Refusal> {
+        match &self.head.incremental {
+            Some(_) if self.past.is_none() => {
+                Err(Refusal::Copy(CopyRefusal::OperationNotAllowedOnIncrementalCopyBlob))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn view(&self, name: BlobName, now: Timestamp) -> BlobView {
         match self.past {
             None => view::blob(name, &self.head, now),

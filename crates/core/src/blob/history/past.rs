@@ -168,18 +168,31 @@ impl Past {
         old: &Head,
         keeping: Keeping,
     ) -> Result<(), Interrupt> {
+        if !self.keep(tx, old, keeping)? {
+            self.drop_content(old.content);
+        }
+        Ok(())
+    }
+
+    /// The current state is replaced by another one with the same content. Says whether it is kept.
+    pub(crate) fn keep(
+        &mut self,
+        tx: &mut Tx<'_>,
+        old: &Head,
+        keeping: Keeping,
+    ) -> Result<bool, Interrupt> {
         let protected = old.protection().holds(tx.stamp().time());
         if keeping.versions || old.version.is_some() || protected {
-            return self.add_version(tx, old);
+            self.add_version(tx, old)?;
+            return Ok(true);
         }
         let archived = old.is_archived(tx.stamp().time());
         let deleted = deletion(tx, keeping).filter(|_| !archived);
         if deleted.is_some() {
             let head = old.to_past().with_deleted(deleted);
-            return self.add(tx, tx.stamp(), PastKind::Snapshot, &head);
+            self.add(tx, tx.stamp(), PastKind::Snapshot, &head)?;
         }
-        self.drop_content(old.content);
-        Ok(())
+        Ok(deleted.is_some())
     }
 
     /// The current state becomes a version.

@@ -1,10 +1,11 @@
 //! The head of a blob: everything about it but its bytes.
 
-use super::{Content, Record, fields};
+use super::{Content, CopyState, Incremental, Record, fields};
 use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::copy::CopyStatus;
 use zaffre_domain::blob::immutability::{ImmutabilityPolicy, PolicyMode, Protection};
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::{AccessTier, RehydratePriority, Rehydration, Tier, Tiered};
@@ -51,6 +52,12 @@ pub(crate) struct Head {
     sequence_number: Option<u64>,
     #[cbor(n(20), with = "fields", has_nil)]
     pub(crate) tags: Tags,
+    /// The copy that made it, until something else changes it.
+    #[n(21)]
+    pub(crate) copy: Option<CopyState>,
+    /// Of a blob that incremental copies make.
+    #[n(22)]
+    pub(crate) incremental: Option<Incremental>,
     /// The way of an archived blob back to another tier.
     #[n(26)]
     rehydration: Option<StoredRehydration>,
@@ -190,6 +197,8 @@ impl Head {
             version: None,
             deleted: None,
             tags: Tags::new(),
+            copy: None,
+            incremental: None,
             rehydration: None,
             policy: None,
             legal_hold: None,
@@ -219,6 +228,11 @@ impl Head {
 
     pub(crate) fn seal(&mut self) {
         self.sealed = Some(true);
+    }
+
+    /// Whether it is being copied to.
+    pub(crate) fn is_copied_to(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| copy.status() == CopyStatus::Pending)
     }
 
     pub(crate) fn sequence_number(&self) -> u64 {

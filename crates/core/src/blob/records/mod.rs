@@ -2,6 +2,7 @@
 
 mod container;
 mod content;
+mod copy;
 mod head;
 mod history;
 mod intent;
@@ -11,6 +12,7 @@ mod staging;
 pub(crate) use crate::records::{HeldName, Record, fields};
 pub(crate) use container::Container;
 pub(crate) use content::{Content, Shape};
+pub(crate) use copy::{CopyFrom, CopyState, Elsewhere, Equals, Incremental, Origin, PendingCopy};
 pub(crate) use head::{Deleted, Head, StoredProperties};
 pub(crate) use history::{Cut, Fate, History, Leftover, PastKind, Sweep};
 pub(crate) use intent::{Intent, Retired};
