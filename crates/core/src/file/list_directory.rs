@@ -2,10 +2,11 @@
 //!
 //! Must never cost more the more entries there are before the page, or the more snapshots there are.
 
-use super::entered::is_delete_pending;
+use super::entered::{enter, is_delete_pending};
 use super::found::{Reading, smb_view};
 use super::keys::{Keys, until_of};
-use super::op::{Kind, ListDirectory};
+use super::op::{Kind, ListDirectory, Patience};
+use super::opens::Under;
 use super::records::Entry;
 use super::reply::{EntryPage, EntryView};
 use crate::blob::marker::{self, Listing, Place};
@@ -13,9 +14,11 @@ use crate::directory::KeyRange;
 use crate::records::Record;
 use crate::service::blocking;
 use crate::{Core, Error};
+use std::sync::Arc;
 use zaffre_auth::Authorized;
 use zaffre_base::Stamp;
 use zaffre_domain::fs::name::fold;
+use zaffre_domain::fs::rest::RestOp;
 use zaffre_domain::fs::{EntryName, FileId};
 use zaffre_store::{Row, Snapshot, StoreError};
 
@@ -28,10 +31,29 @@ pub async fn list_directory(
     op: Authorized<ListDirectory>,
 ) -> Result<EntryPage, Error> {
     let (op, _) = op.into_parts();
+    let op = Arc::new(op);
+    let page = look(core, &op).await?;
+    if !op.exact_sizes || op.at.snapshot.is_some() {
+        return Ok(page);
+    }
+    let place = Reading::open(core, &op.at).await?.place;
+    let mut waited = false;
+    for entry in page.entries.iter().filter(|entry| entry.length.is_some()) {
+        let id = entry.smb.id;
+        if core.opens().is_open(place.incarnation, Under::Only(id)) {
+            // What its client has cached is written while this waits.
+            enter(core, &place, id, RestOp::GetProperties, Patience::default()).await?;
+            waited = true;
+        }
+    }
+    if waited { look(core, &op).await } else { Ok(page) }
+}
+
+async fn look(core: &Core, op: &Arc<ListDirectory>) -> Result<EntryPage, Error> {
     let reading = Reading::open(core, &op.at).await?;
     let from = op.marker.as_deref().map(|text| marker::read(Listing::Entries, text)).transpose()?;
     let (directory, _) = reading.item(&op.at.path, Kind::Directory)?;
-    let core = core.clone();
+    let (core, op) = (core.clone(), Arc::clone(op));
     blocking(move || page(&core, &reading, directory, &op, from.as_ref())).await
 }
 

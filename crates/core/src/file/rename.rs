@@ -17,9 +17,16 @@ use zaffre_domain::fs::rest::RestOp;
 use zaffre_domain::fs::{FileId, FileRefusal};
 use zaffre_store::{Abort, StoreError, Tx};
 
+/// Names that both paths of a rename may have together: both are followed in one transaction, whose
+/// reads are limited.
+const NAMES: usize = 450;
+
 /// Gives a file or directory another name, in the same or another directory of its share.
 pub async fn rename(core: &Core, op: Authorized<Rename>) -> Result<Changed, Error> {
     let (op, _) = op.into_parts();
+    if op.source.names().len() + op.at.path.names().len() > NAMES {
+        return Err(FileRefusal::InvalidPath.into());
+    }
     let op = Arc::new(op);
     for _ in 0..TRIES {
         let reading = Reading::open(core, &op.at).await?;

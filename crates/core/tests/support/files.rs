@@ -4,6 +4,7 @@ use super::{ACCOUNT, World, body, must, read};
 use std::time::Duration;
 use zaffre_base::{AccountName, Guid, ShareName, Stamp};
 use zaffre_core::Error;
+use zaffre_core::blob::ByteStream;
 use zaffre_core::blob::op::ExpectedChecksum;
 use zaffre_core::file::op::{
     CreateDirectory, CreateFile, DeleteDirectory, DeleteFile, GetDirectory, GetFile,
@@ -14,7 +15,9 @@ use zaffre_core::file::reply::{
     Changed, DirectoryView, EntryPage, FileLeaseReply, FileView, RangeReply, RangesReply,
 };
 use zaffre_core::file::share::SharePath;
-use zaffre_core::file::share::op::CreateShare;
+use zaffre_core::file::share::op::{
+    CreateShare, DeleteShare, DeleteShareSnapshots, ShareAt, SnapshotShare,
+};
 use zaffre_core::file::{self as service};
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::fs::FilePath;
@@ -264,5 +267,41 @@ impl Files {
         let name = format!("f/{ACCOUNT}/{SHARE}").into_bytes();
         let snapshot = must(self.core().store().meta.snapshot(&Placement::new(name)).await);
         must(snapshot.scan(&[], None, 1_000_000)).len()
+    }
+
+    pub async fn share_row_tags(&self) -> Vec<u8> {
+        let name = format!("f/{ACCOUNT}/{SHARE}").into_bytes();
+        let snapshot = must(self.core().store().meta.snapshot(&Placement::new(name)).await);
+        let rows = must(snapshot.scan(&[], None, 1_000_000));
+        rows.iter().filter_map(|row| row.key.get(8).copied()).collect()
+    }
+
+    pub async fn take_snapshot(&self) -> Result<Stamp, Error> {
+        let op = SnapshotShare { at: share(), metadata: None };
+        service::share::snapshot_share(self.core(), self.ok(op)).await.map(|taken| taken.snapshot)
+    }
+
+    pub async fn forget_snapshot(&self, taken: Stamp) -> Result<(), Error> {
+        let at = ShareAt { share: share(), snapshot: Some(taken) };
+        let op = DeleteShare { at, lease: None, snapshots: DeleteShareSnapshots::Refuse };
+        service::share::delete_share(self.core(), self.ok(op)).await.map(drop)
+    }
+
+    pub async fn delete_share(&self) -> Result<(), Error> {
+        let at = ShareAt { share: share(), snapshot: None };
+        let op = DeleteShare { at, lease: None, snapshots: DeleteShareSnapshots::IncludeLeased };
+        service::share::delete_share(self.core(), self.ok(op)).await.map(drop)
+    }
+
+    /// Starts a download.
+    pub async fn open(&self, name: &str, snapshot: Option<Stamp>) -> Result<ByteStream, Error> {
+        let op = GetFile {
+            at: at(name, snapshot),
+            range: None,
+            range_md5: false,
+            lease: None,
+            patience: PATIENCE,
+        };
+        service::get_file(self.core(), self.ok(op)).await.map(|reply| reply.body)
     }
 }

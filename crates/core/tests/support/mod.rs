@@ -3,6 +3,7 @@
 
 pub mod copies;
 pub mod files;
+pub mod files_model;
 pub mod model;
 pub mod pages;
 pub mod queue;
