@@ -69,6 +69,7 @@ SUITES = (
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 5),
+    Suite("packaging", "venv", ("suites/packaging",), 16),
     Suite("console", "venv", ("suites/console",), 43),
     Suite("file", "venv", ("suites/file",), 75),
     Suite("cli", "venv+node", ("suites/cli",), 63),

@@ -2,12 +2,24 @@
 //!
 //! Must never look at the environment or the disk beyond what clap does.
 
+use crate::access_log::AccessArgs;
 use crate::console::{ClockCommand, ConsoleArgs, FaultCommand, Remote};
 use crate::endpoints::Wanted;
 use crate::oauth::OauthArgs;
 use crate::settings::Line;
 use clap::Parser;
+use clap_complete::Shell;
 use std::path::PathBuf;
+
+/// Version, commit and machine.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("ZAFFRE_COMMIT"),
+    ", ",
+    env!("ZAFFRE_TARGET"),
+    ")"
+);
 
 const AFTER_HELP: &str = "\
 Environment:
@@ -31,7 +43,7 @@ More in docs/configuration.md.";
 
 /// A storage server that speaks Azure's REST protocols.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "zaffre", version, disable_version_flag = true, after_help = AFTER_HELP)]
+#[command(name = "zaffre", version = VERSION, disable_version_flag = true, after_help = AFTER_HELP)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what a command line has")]
 pub(crate) struct Args {
@@ -173,6 +185,9 @@ pub(crate) struct Args {
     pub(crate) tokens: OauthArgs,
 
     #[command(flatten)]
+    pub(crate) access: AccessArgs,
+
+    #[command(flatten)]
     pub(crate) console: ConsoleArgs,
 
     #[command(flatten)]
@@ -216,6 +231,13 @@ pub(crate) enum Command {
         #[arg(long = "encryption-key-file", value_name = "FILE")]
         key_file: Option<PathBuf>,
     },
+    /// Print what makes a shell complete the flags
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the man page
+    Man,
     /// Turn the clock of a running server that has --test-controls
     Clock {
         #[command(flatten)]
@@ -304,10 +326,16 @@ mod tests {
             ("--encryption-key-file f --inMemoryPersistence", false),
             ("check", false),
             ("--skipConsole", true),
-            ("--skipConsole --consolePort 1", false),
+            ("--skipConsole --consolePort 1", true),
+            ("--skipConsole --test-controls", false),
             ("--consoleHost 0.0.0.0 --consolePort 1 --test-controls", true),
             ("--test-controls-anywhere", false),
             ("--test-controls --test-controls-anywhere", true),
+            ("--accessLog f --accessLogFormat json", true),
+            ("--accessLogFormat json", false),
+            ("completions bash", true),
+            ("completions tcsh", false),
+            ("man", true),
             ("clock advance 15s", true),
             ("clock advance", false),
             ("clock show --console http://127.0.0.1:1", true),

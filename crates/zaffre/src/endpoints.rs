@@ -15,6 +15,7 @@ use tokio::task::{JoinError, JoinSet};
 use zaffre_console::Watched;
 use zaffre_core::Core;
 use zaffre_http::faults::Faults;
+use zaffre_http::server::AccessLog;
 use zaffre_http::tls::ServerConfig;
 use zaffre_http::traffic::Traffic;
 use zaffre_http::{Alarms, Listener, ServerOptions, Service};
@@ -57,6 +58,18 @@ impl Endpoint {
         Ok(Self { name, listener, scheme, idle: Duration::from_secs(keep_alive) })
     }
 
+    /// Takes the address of a service, if it is one of those that start.
+    pub(crate) async fn bind_if(
+        chosen: bool,
+        wanted: Wanted<'_>,
+        tls: Option<&Arc<ServerConfig>>,
+    ) -> Result<Option<Self>, Failure> {
+        if !chosen {
+            return Ok(None);
+        }
+        Self::bind(wanted, tls.cloned()).await.map(Some)
+    }
+
     /// The address it is reached at.
     pub(crate) fn ip(&self) -> IpAddr {
         self.listener.address().ip()
@@ -94,10 +107,15 @@ pub(crate) struct Watching {
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) alarms: Alarms,
     pub(crate) faults: Option<Faults>,
+    pub(crate) access: Option<AccessLog>,
 }
 
 /// What the console says about the program.
-const BUILD: &[(&str, &str)] = &[("version", env!("CARGO_PKG_VERSION"))];
+const BUILD: &[(&str, &str)] = &[
+    ("version", env!("CARGO_PKG_VERSION")),
+    ("commit", env!("ZAFFRE_COMMIT")),
+    ("target", env!("ZAFFRE_TARGET")),
+];
 
 impl Watching {
     /// What the console looks at.
@@ -131,6 +149,7 @@ impl Running {
         options.timeouts.idle = endpoint.idle;
         options.traffic = self.watched.traffic.clone();
         options.faults.clone_from(&self.watched.faults);
+        options.access.clone_from(&self.watched.access);
         self.spawn(endpoint.listener, service, options);
         self.names.push(endpoint.name);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));

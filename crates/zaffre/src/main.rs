@@ -2,6 +2,7 @@
 //!
 //! Must never hold a rule of the service; what it says to the terminal says what to do as well.
 
+mod access_log;
 mod accounts;
 mod args;
 mod capped;
@@ -11,9 +12,12 @@ mod console;
 mod endpoints;
 mod failure;
 mod log;
+mod names;
 mod oauth;
+mod paper;
 mod sealed;
 mod serve;
+mod services;
 mod settings;
 mod signals;
 mod smb;
@@ -28,6 +32,8 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         None => serve::run(&args).map(|()| true),
         Some(Command::Check { dir, key_file }) => check::run(dir, key_file.as_deref()),
+        Some(Command::Completions { shell }) => paper::completions(*shell),
+        Some(Command::Man) => paper::manual(),
         Some(Command::Clock { remote, command }) => console::clock(remote, command),
         Some(Command::Fault { remote, command }) => console::fault(remote, command),
     };

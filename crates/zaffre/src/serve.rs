@@ -2,14 +2,16 @@
 //!
 //! Must never say that it listens before every part is ready.
 
+use crate::access_log::Log;
 use crate::accounts::Source;
 use crate::args::Args;
 use crate::capped::CappedDisk;
 use crate::endpoints::{Endpoint, Running, Watching};
 use crate::failure::Failure;
+use crate::names::Chosen;
 use crate::oauth::Tokens;
+use crate::services::Services;
 use crate::signals::Stops;
-use crate::smb::SmbEndpoint;
 use crate::terminal::{say, warn};
 use crate::{certificate, log, sealed};
 use std::env;
@@ -21,14 +23,10 @@ use tokio::runtime;
 use zaffre_auth::Accounts;
 use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
-use zaffre_blob::{BlobOptions, BlobService};
 use zaffre_core::{CopyOptions, Core, CoreOptions};
-use zaffre_file::{FileOptions, FileService, Ports};
 use zaffre_http::AccountsHandle;
-use zaffre_queue::{QueueOptions, QueueService};
 use zaffre_store::disk::{Disk, MeasuredDisk, MemDisk, RealDisk};
 use zaffre_store::{Clock, Store, StoreOptions};
-use zaffre_table::{TableOptions, TableService};
 
 /// Serves until a signal comes.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -42,17 +40,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 async fn serve(args: &Args) -> Result<(), Failure> {
     let mut stops = Stops::listen()?;
     let tls = certificate::load(args)?;
-    let blob = Endpoint::bind(args.blob(), tls.clone()).await?;
-    let queue = Endpoint::bind(args.queue(), tls.clone()).await?;
-    let table = Endpoint::bind(args.table(), tls.clone()).await?;
-    let file = Endpoint::bind(args.file(), tls.clone()).await?;
-    let smb = SmbEndpoint::bind(args).await?;
-    let smb_ip = smb.as_ref().map(SmbEndpoint::ip);
-    let endpoints = [&blob, &queue, &table, &file];
+    let chosen = Chosen::by_name();
+    let services = Services::bind(args, chosen, tls.as_ref()).await?;
+    let (endpoints, smb_ip) = (services.endpoints(), services.smb_ip());
     let (source, known) = Source::open(args, &endpoints, smb_ip)?;
     let tokens = Tokens::open(&args.tokens, args.development_account, &endpoints).await?;
 
-    let door = args.console.bind(endpoints.iter().map(|e| e.ip()).chain(smb_ip)).await?;
+    let door =
+        args.console.bind(chosen.ours, endpoints.iter().map(|e| e.ip()).chain(smb_ip)).await?;
     let (store, disk) = open_store(args)?;
     let core = Core::new(store, core_options(args));
     let background = core.spawn_background();
@@ -62,24 +57,13 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let handle = AccountsHandle::new(accounts);
     let following = tokio::spawn(source.follow(handle.clone(), core.clone()));
     let renewing = tokio::spawn(tokens.follow(handle.clone()));
-    let watching = Watching { faults: door.faults.clone(), ..Watching::default() };
+    let log = args.access.open()?;
+    let (faults, access) = (door.faults.clone(), log.as_ref().map(Log::lines));
+    let watching = Watching { faults, access, ..Watching::default() };
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
     door.open(&mut running, watching.of(&core, disk, &ready), args.silent);
-    let always_path_style = args.disable_product_style_url;
-    let ports = Ports { file: file.port(), blob: blob.port() };
-    let options = BlobOptions { always_path_style, port: blob.port() };
-    let blobs = BlobService::new(core.clone(), handle.clone(), options);
-    running.start(blob, blobs.clone());
-    let options = QueueOptions { always_path_style };
-    running.start(queue, QueueService::new(core.clone(), handle.clone(), options));
-    let options = TableOptions { always_path_style };
-    running.start(table, TableService::new(core.clone(), handle.clone(), options));
-    let options = FileOptions { always_path_style, ports };
-    running.start(file, FileService::new(core.clone(), handle.clone(), options, Arc::new(blobs)));
-    if let Some(smb) = smb {
-        smb.start(&mut running, handle);
-    }
+    services.start(&mut running, &handle, args.disable_product_style_url);
     ready.store(true, Ordering::Relaxed);
     if !args.silent {
         say(&text);
@@ -94,6 +78,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     following.abort();
     let _ = following.await;
     renewing.abort();
+    drop(watching);
+    log.into_iter().for_each(Log::end);
     core.flush_logs().await;
     background.stop().await;
     drop(core);

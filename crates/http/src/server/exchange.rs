@@ -2,6 +2,7 @@
 //!
 //! Must never know an operation. A handler's panic ends here: a 500 and an alarm.
 
+use super::access::AccessLine;
 use super::body::{Left, Leftover, OutBody, RequestBody};
 use super::options::ServerOptions;
 use super::render::{self, Echo, Rendered};
@@ -26,8 +27,6 @@ use tokio::time::Instant;
 use zaffre_base::Guid;
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-/// Where access lines go in the log.
-const ACCESS: &str = "access";
 
 /// What all connections of a listener share.
 pub(super) struct Door<S> {
@@ -115,7 +114,7 @@ pub(super) async fn answer<S: Service>(
         Ok(mut head) => {
             head.encounter.clone_from(&encounter);
             echo = Echo::of(&head);
-            line = AccessLine::of(&head);
+            line = AccessLine::of(&head, &door.options);
             call(&door, Request { head, content_length: announced, body }).await
         }
         Err(error) => Err(error),
@@ -127,10 +126,10 @@ pub(super) async fn answer<S: Service>(
             Cut
         })?,
     };
-    count(&door, &result, started);
+    let operation = count(&door, &result, started);
     close |= settle(leftover.take(), expects, announced, &caller.exchanges);
     let rendered = render(&door, result, &echo);
-    line.write(&rendered, started);
+    line.write(&door.options, door.service.name(), operation, &rendered, started);
     let keep = (parts.version == Version::HTTP_11 && !close).then_some(&door.keep_alive);
     Ok(finish(rendered, close, keep, caller.exchanges, door.panics.clone()).await)
 }
@@ -145,7 +144,12 @@ async fn call<S: Service>(door: &Door<S>, request: Request) -> Result<Reply, Api
     })
 }
 
-fn count<S: Service>(door: &Door<S>, result: &Result<Reply, ApiError>, started: Instant) {
+/// Counts an answer; gives what was asked.
+fn count<S: Service>(
+    door: &Door<S>,
+    result: &Result<Reply, ApiError>,
+    started: Instant,
+) -> Option<&'static str> {
     let (operation, status, code) = match result {
         Ok(reply) => (reply.operation, reply.status, reply.code),
         Err(error) => (error.operation, error.status, Some(error.code)),
@@ -153,6 +157,7 @@ fn count<S: Service>(door: &Door<S>, result: &Result<Reply, ApiError>, started: 
     let (service, status) = (door.service.name(), status.as_u16());
     let took = started.elapsed();
     door.options.traffic.count(&Answered { service, operation, status, code, took });
+    operation
 }
 
 fn render<S>(door: &Door<S>, result: Result<Reply, ApiError>, echo: &Echo) -> Rendered {
@@ -219,27 +224,4 @@ fn asks_to_close(headers: &HeaderMap) -> bool {
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-/// One line of the access log; empty when nobody reads it.
-#[derive(Default)]
-struct AccessLine(Option<(Guid, SocketAddr, String)>);
-
-impl AccessLine {
-    fn of(head: &RequestHead) -> Self {
-        if !tracing::enabled!(target: ACCESS, tracing::Level::INFO) {
-            return Self(None);
-        }
-        let mark = if head.raw_query.is_empty() { "" } else { "?" };
-        let query = head.loggable_query();
-        let target = format!("{} {}{mark}{query}", head.method, head.raw_path);
-        Self(Some((head.id, head.peer, target)))
-    }
-
-    fn write(self, rendered: &Rendered, started: Instant) {
-        let Some((id, peer, target)) = self.0 else { return };
-        let status = rendered.status.as_u16();
-        let ms = started.elapsed().as_millis();
-        tracing::info!(target: ACCESS, %peer, %id, status, ms, "{target}");
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must never end because of anything a client does.
 
+mod access;
 mod body;
 mod exchange;
 mod framing;
@@ -10,6 +11,7 @@ mod render;
 mod spelling;
 mod wire;
 
+pub use access::{Access, AccessLog};
 pub use body::limited;
 pub use options::{ServerOptions, Timeouts, WallClock};
 pub(crate) use render::document as error_document;

@@ -1,5 +1,6 @@
 //! What the operator or a test may choose about a server.
 
+use super::access::AccessLog;
 use crate::faults::Faults;
 use crate::limits;
 use crate::traffic::Traffic;
@@ -23,13 +24,15 @@ pub struct ServerOptions {
     pub traffic: Arc<Traffic>,
     /// Faults that requests may meet: for tests alone.
     pub faults: Option<Faults>,
+    /// Takes a line about each request.
+    pub access: Option<AccessLog>,
 }
 
 impl ServerOptions {
     /// The named limits and this clock.
     pub fn new(clock: WallClock) -> Self {
         let (connections, timeouts) = (limits::CONNECTIONS, Timeouts::default());
-        Self { connections, timeouts, clock, traffic: Arc::default(), faults: None }
+        Self { connections, timeouts, clock, traffic: Arc::default(), faults: None, access: None }
     }
 }
 

@@ -28,6 +28,16 @@ pub(super) struct Rendered {
     pub(super) reason: Option<String>,
 }
 
+impl Rendered {
+    /// Bytes of the body, where they are known beforehand.
+    pub(super) fn length(&self) -> Option<u64> {
+        match &self.body {
+            ReplyBody::Open { .. } => None,
+            body => Some(body_length(body)),
+        }
+    }
+}
+
 /// What of a request its answer repeats; taken before the request is given away.
 pub(super) struct Echo {
     method: Method,

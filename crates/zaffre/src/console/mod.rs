@@ -28,11 +28,11 @@ pub(crate) struct ConsoleArgs {
     host: String,
 
     /// Port of the console; 0 lets the system choose [default: 10080, or none if it is taken]
-    #[arg(long = "consolePort", value_name = "PORT")]
+    #[arg(long = "consolePort", value_name = "PORT", env = "ZAFFRE_CONSOLE_PORT")]
     port: Option<u16>,
 
     /// Serve no console
-    #[arg(long = "skipConsole", conflicts_with_all = ["port", "host", "test_controls"])]
+    #[arg(long = "skipConsole", conflicts_with = "test_controls")]
     disabled: bool,
 
     /// Let tests turn the clock and make requests fail, by the console's port
@@ -51,12 +51,14 @@ pub(crate) struct Door {
 }
 
 impl ConsoleArgs {
-    /// Takes the address, unless there shall be no console. `others`: where the services listen.
+    /// Takes the address, unless there shall be no console: with `unasked` there is one although no
+    /// flag asks for it. `others`: where the services listen.
     pub(crate) async fn bind(
         &self,
+        unasked: bool,
         mut others: impl Iterator<Item = IpAddr>,
     ) -> Result<Door, Failure> {
-        if self.disabled {
+        if self.disabled || !(unasked || self.port.is_some() || self.test_controls) {
             return Ok(Door { listener: None, faults: None });
         }
         let port = self.port.unwrap_or(PORT);
