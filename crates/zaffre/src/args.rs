@@ -5,6 +5,7 @@
 use crate::access_log::AccessArgs;
 use crate::console::{ClockCommand, ConsoleArgs, FaultCommand, Remote};
 use crate::endpoints::Wanted;
+use crate::import::ImportCommand;
 use crate::oauth::OauthArgs;
 use crate::settings::Line;
 use clap::Parser;
@@ -231,6 +232,11 @@ pub(crate) enum Command {
         #[arg(long = "encryption-key-file", value_name = "FILE")]
         key_file: Option<PathBuf>,
     },
+    /// Move the data of another program in
+    Import {
+        #[command(subcommand)]
+        command: ImportCommand,
+    },
     /// Print what makes a shell complete the flags
     Completions {
         /// The shell
@@ -333,6 +339,8 @@ mod tests {
             ("--test-controls --test-controls-anywhere", true),
             ("--accessLog f --accessLogFormat json", true),
             ("--accessLogFormat json", false),
+            ("import azurite dir --location d", true),
+            ("import azurite", false),
             ("completions bash", true),
             ("completions tcsh", false),
             ("man", true),

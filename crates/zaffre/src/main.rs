@@ -11,6 +11,7 @@ mod check;
 mod console;
 mod endpoints;
 mod failure;
+mod import;
 mod log;
 mod names;
 mod oauth;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         None => serve::run(&args).map(|()| true),
         Some(Command::Check { dir, key_file }) => check::run(dir, key_file.as_deref()),
+        Some(Command::Import { command }) => import::run(command),
         Some(Command::Completions { shell }) => paper::completions(*shell),
         Some(Command::Man) => paper::manual(),
         Some(Command::Clock { remote, command }) => console::clock(remote, command),
