@@ -27,6 +27,7 @@ ROOT = TESTS.parent
 ENVIRONMENT = ROOT / "target" / "test-env"
 NODE_MAJOR = 20
 NODE_PACKAGE = "22.23.3"
+AZURITE_PACKAGE = "3.37.0"
 SUITE_SECONDS = 900
 
 
@@ -69,6 +70,7 @@ SUITES = (
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 5),
+    Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),
     Suite("console", "venv", ("suites/console",), 43),
     Suite("file", "venv", ("suites/file",), 75),
@@ -153,6 +155,22 @@ def node() -> tuple[Path, Path]:
     return Path(found), folder
 
 
+def azurite() -> None:
+    """The real Azurite and a Node that can run it."""
+    arch = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
+    folder = ENVIRONMENT / "azurite"
+    pins = [f"azurite@{AZURITE_PACKAGE}", f"node-linux-{arch}@{NODE_PACKAGE}"]
+    stamp = folder / ".installed-from"
+    if stamp.exists() and stamp.read_text() == " ".join(pins):
+        return
+    if shutil.which("npm") is None:
+        apt("nodejs", "npm")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, *pins])
+    stamp.write_text(" ".join(pins))
+
+
 def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
     if suite.needs == "node":
         binary, folder = node()
@@ -163,6 +181,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
                 *sorted(str(p) for glob in suite.paths for p in folder.glob(glob))], folder  # fmt: skip
     if suite.needs == "venv+node":
         node()
+    if suite.needs == "venv+azurite":
+        azurite()
     if suite.needs == "rclone" and shutil.which("rclone") is None:
         apt("rclone")
     year = suite.needs.removeprefix("venv-") if suite.needs.startswith("venv-") else ""

@@ -3,7 +3,7 @@
 //! Must never give up half a blob: what cannot be moved is told with its name.
 
 use super::loki::{Database, Extents, bytes, flag, text};
-use super::send::{Body, Call};
+use super::send::{Body, Call, encoded};
 use super::{Mover, policies};
 use hyper::Method;
 use serde_json::Value;
@@ -29,7 +29,7 @@ type At<'a> = (&'a str, &'a str, &'a str);
 pub(super) async fn run(mover: &mut Mover, database: &Database, extents: &Extents) {
     for row in database.rows("$CONTAINERS_COLLECTION$") {
         let outcome = container(mover, row).await;
-        mover.done("container", outcome);
+        mover.done("containers", outcome);
     }
     let mut blobs: BTreeMap<At<'_>, Rows<'_>> = BTreeMap::new();
     for row in database.rows("$BLOBS_COLLECTION$") {
@@ -46,7 +46,7 @@ pub(super) async fn run(mover: &mut Mover, database: &Database, extents: &Extent
         // Snapshots in the order they were taken; the blob itself has no such time, and comes last.
         rows.states.sort_by_key(|row| (text(row, "snapshot").is_none(), text(row, "snapshot")));
         let outcome = blob(mover, extents, at, &rows).await;
-        mover.done("blob", outcome.map_err(|said| format!("{}/{}: {said}", at.1, at.2)));
+        mover.done("blobs", outcome.map_err(|said| format!("{}/{}: {said}", at.1, at.2)));
     }
 }
 
@@ -63,7 +63,7 @@ fn place<'a>(row: &'a Value, name: &str) -> Option<At<'a>> {
 }
 
 async fn container(mover: &Mover, row: &Value) -> Result<(), String> {
-    let account = mover.account(row, "accountName")?;
+    let account = super::account(row, "accountName")?;
     let name = text(row, "name").ok_or("a container has no name")?;
     let properties = row.get("properties").unwrap_or(&Value::Null);
     let access = text(properties, "publicAccess");
@@ -97,11 +97,11 @@ async fn blob(mover: &Mover, extents: &Extents, at: At<'_>, rows: &Rows<'_>) -> 
         if text(row, "snapshot").is_some() {
             mover.send(metadata(target.call().query("comp", "snapshot"), row)).await?;
         } else {
-            target.last(row, properties).await?;
+            target.last(properties).await?;
         }
     }
     for row in &rows.staged {
-        target.block(row, None).await?;
+        target.stage(row).await?;
     }
     // Last: a leased blob would refuse the rest.
     let current = rows.states.iter().find(|row| text(row, "snapshot").is_none());
@@ -136,25 +136,20 @@ impl Target<'_> {
         for block in list {
             let id = text(block, "name").ok_or("one of its blocks has no id")?;
             if !sent.contains(&id) {
-                self.block(block, None).await?;
+                self.stage(block).await?;
                 sent.push(id);
             }
-            document.push_str(&format!("<Latest>{id}</Latest>"));
+            document.extend(["<Latest>", id, "</Latest>"]);
         }
         document.push_str("</BlockList>");
         let call = described(self.call().query("comp", "blocklist"), row, properties);
         self.mover.send(call.body(Body::Text(document))).await
     }
 
-    /// A block to be staged, or with `append` to be appended.
-    async fn block(&self, row: &Value, append: Option<()>) -> Result<(), String> {
+    async fn stage(&self, row: &Value) -> Result<(), String> {
         let body = Body::Files(self.extents.part(row)?.into_iter().collect());
-        let call = if append.is_some() {
-            self.call().query("comp", "appendblock")
-        } else {
-            let id = text(row, "name").ok_or("one of its blocks has no id")?;
-            self.call().query("comp", "block").query("blockid", id)
-        };
+        let id = text(row, "name").ok_or("one of its blocks has no id")?;
+        let call = self.call().query("comp", "block").query("blockid", id);
         self.mover.send(call.body(body)).await
     }
 
@@ -163,7 +158,9 @@ impl Target<'_> {
         self.mover.send(described(create, row, properties)).await?;
         let blocks = row.get("committedBlocksInOrder").and_then(Value::as_array);
         for block in blocks.into_iter().flatten() {
-            self.block(block, Some(())).await?;
+            let body = Body::Files(self.extents.part(block)?.into_iter().collect());
+            let call = self.call().query("comp", "appendblock");
+            self.mover.send(call.body(body)).await?;
         }
         if flag(properties, "isSealed") {
             return self.mover.send(self.call().query("comp", "seal")).await;
@@ -199,7 +196,7 @@ impl Target<'_> {
     }
 
     /// What is set once the blob is there: a tier that was chosen.
-    async fn last(&self, _row: &Value, properties: &Value) -> Result<(), String> {
+    async fn last(&self, properties: &Value) -> Result<(), String> {
         let chosen = !flag(properties, "accessTierInferred");
         let block = text(properties, "blobType") == Some("BlockBlob");
         match text(properties, "accessTier").filter(|_| chosen && block) {
@@ -224,25 +221,17 @@ fn described(call: Call, row: &Value, properties: &Value) -> Call {
         .header_if("x-ms-blob-content-md5", md5.as_deref());
     let tags = row.pointer("/blobTags/blobTagSet").and_then(Value::as_array);
     let pair = |tag: &Value| {
-        Some(format!("{}={}", form(text(tag, "key")?), form(tag.get("value")?.as_str()?)))
+        Some(format!(
+            "{}={}",
+            encoded(text(tag, "key")?, ""),
+            encoded(tag.get("value")?.as_str()?, "")
+        ))
     };
     let tags: Vec<String> = tags.into_iter().flatten().filter_map(pair).collect();
     if !tags.is_empty() {
         call = call.header("x-ms-tags", &tags.join("&"));
     }
     call
-}
-
-/// As in a query.
-fn form(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-        out
-    })
 }
 
 fn metadata(mut call: Call, row: &Value) -> Call {

@@ -112,14 +112,15 @@ impl Mover {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn account(&self, row: &Value, field: &str) -> Result<AccountName, String> {
-        let name = text(row, field).unwrap_or_default();
-        AccountName::parse(name).map_err(|_| format!("`{name}` cannot be the name of an account"))
-    }
-
     fn done(&mut self, what: &'static str, result: Result<(), String>) {
         self.progress.done(what, result);
     }
+}
+
+/// The account that a row belongs to.
+fn account(row: &Value, field: &str) -> Result<AccountName, String> {
+    let name = text(row, field).unwrap_or_default();
+    AccountName::parse(name).map_err(|_| format!("`{name}` cannot be the name of an account"))
 }
 
 /// How far it is.
@@ -166,7 +167,7 @@ impl Progress {
             say(problem);
         }
         let moved: Vec<String> =
-            self.moved.iter().map(|(what, n)| format!("{what}s: {n}")).collect();
+            self.moved.iter().map(|(what, n)| format!("{what}: {n}")).collect();
         let (moved, problems) = (moved.join(", "), self.problems.len());
         say(&format!("{}: moved {moved}; problems: {problems}", location.display()));
         self.problems.is_empty()

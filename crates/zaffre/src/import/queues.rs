@@ -17,11 +17,11 @@ use zaffre_base::limits::MIB;
 pub(super) async fn run(mover: &mut Mover, database: &Database, extents: &Extents) {
     for row in database.rows("$QUEUES_COLLECTION$") {
         let outcome = queue(mover, row).await;
-        mover.done("queue", outcome);
+        mover.done("queues", outcome);
     }
     for row in database.rows("$MESSAGES_COLLECTION$") {
         let outcome = message(mover, extents, row).await;
-        mover.done("message", outcome);
+        mover.done("messages", outcome);
     }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn count(database: &Database) -> u64 {
 }
 
 async fn queue(mover: &Mover, row: &Value) -> Result<(), String> {
-    let account = mover.account(row, "accountName")?;
+    let account = super::account(row, "accountName")?;
     let name = text(row, "name").ok_or("a queue has no name")?;
     let mut create = Call::new(Queue, Method::PUT, &account, name);
     for (name, value) in row.get("metadata").and_then(Value::as_object).into_iter().flatten() {
@@ -49,7 +49,7 @@ async fn queue(mover: &Mover, row: &Value) -> Result<(), String> {
 }
 
 async fn message(mover: &Mover, extents: &Extents, row: &Value) -> Result<(), String> {
-    let account = mover.account(row, "accountName")?;
+    let account = super::account(row, "accountName")?;
     let queue = text(row, "queueName").ok_or("a message has no queue")?;
     let now = mover.now();
     let visible = row.get("timeNextVisible").and_then(milliseconds);

@@ -218,14 +218,16 @@ impl Services {
 }
 
 /// Percent-encodes all but letters, digits, `-._~` and what `kept` names.
-fn encoded(text: &str, kept: &str) -> String {
+pub(super) fn encoded(text: &str, kept: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         if plain || kept.as_bytes().contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or('0');
+            let both = [digit(byte >> 4), digit(byte & 15)].map(|d| d.to_ascii_uppercase());
+            out.extend(['%'].into_iter().chain(both));
         }
     }
     out

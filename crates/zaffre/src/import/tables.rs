@@ -15,13 +15,13 @@ const TYPE: &str = "@odata.type";
 /// Moves everything of the Table service.
 pub(super) async fn run(mover: &mut Mover, database: &Database) {
     for row in database.rows("$TABLES_COLLECTION$") {
-        let (account, name) = match (mover.account(row, "account"), text(row, "table")) {
+        let (account, name) = match (super::account(row, "account"), text(row, "table")) {
             (Ok(account), Some(name)) => (account, name),
-            (Err(said), _) => return mover.done("table", Err(said)),
-            _ => return mover.done("table", Err("a table has no name".to_owned())),
+            (Err(said), _) => return mover.done("tables", Err(said)),
+            _ => return mover.done("tables", Err("a table has no name".to_owned())),
         };
         let outcome = table(mover, row, &account, name).await;
-        mover.done("table", outcome);
+        mover.done("tables", outcome);
         for entity in database.rows(&format!("{account}${name}")) {
             let body = Body::Text(document(entity).to_string());
             let call = Call::new(Table, Method::POST, &account, name)
@@ -29,7 +29,7 @@ pub(super) async fn run(mover: &mut Mover, database: &Database) {
                 .header("prefer", "return-no-content");
             let outcome = mover.send(call.body(body)).await;
             let key = || [text(entity, "PartitionKey"), text(entity, "RowKey")];
-            mover.done("entity", outcome.map_err(|said| format!("{said} {:?}", key())));
+            mover.done("entities", outcome.map_err(|said| format!("{said} {:?}", key())));
         }
     }
 }
