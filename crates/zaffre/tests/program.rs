@@ -147,7 +147,7 @@ fn silence_spares_the_lines_tools_wait_for() {
     let server = Server::start(zaffre(dir.path(), "--blobPort 0 --silent --inMemoryPersistence"));
     server.signal("-TERM");
     let (code, lines) = server.end();
-    assert_eq!((code, lines.len()), (Some(0), 16), "{lines:?}");
+    assert_eq!((code, lines.len()), (Some(0), 20), "{lines:?}");
     assert!(!dir.path().join("zaffre-data").exists());
 }
 
