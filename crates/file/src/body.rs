@@ -2,13 +2,24 @@
 //!
 //! Must never hold content whole.
 
+use crate::parse::file::Framing;
 use futures_util::StreamExt;
 use zaffre_core::blob::{ByteStream, StreamError};
+use zaffre_http::structured::{self, FaultSlot};
 use zaffre_http::{BodyError, BodyStream};
 
 /// The content of a request.
 pub(crate) fn content(body: BodyStream) -> ByteStream {
     Box::pin(body.map(|piece| piece.map_err(|error| stream_error(&error))))
+}
+
+/// The same with the frames taken off, and what was wrong with them if anything was.
+pub(crate) fn framed(body: BodyStream, framing: Framing) -> (ByteStream, FaultSlot) {
+    let (body, fault) = match framing {
+        Framing::Plain => (body, FaultSlot::default()),
+        Framing::Structured { framed, content } => structured::content(body, framed, content),
+    };
+    (content(body), fault)
 }
 
 /// Stored bytes on their way out. A failure aborts the connection, so that a short answer never

@@ -4,6 +4,7 @@
 
 use crate::parse::copy::{From, RangeFrom};
 use crate::parse::directory::EntriesListing;
+use crate::parse::file::{Download, Upload};
 use crate::parse::handles::HandlesListing;
 use crate::parse::listing::SharesListing;
 use crate::parse::permission::PermissionAsked;
@@ -175,9 +176,9 @@ operations! {
     /// Force Close Handles of a file or directory
     ForceCloseHandles(op::ForceCloseHandles): ForceCloseHandles, V2018;
     /// Create File
-    CreateFile(op::CreateFile): CreateFile, FIRST;
+    CreateFile(Upload<op::CreateFile>): CreateFile, FIRST;
     /// Get File
-    GetFile(op::GetFile): GetFile, FIRST;
+    GetFile(Download): GetFile, FIRST;
     /// Get File Properties
     GetFileProperties(op::GetFileProperties): GetFileProperties, FIRST;
     /// Get File Metadata
@@ -189,7 +190,7 @@ operations! {
     /// Delete File
     DeleteFile(op::DeleteFile): DeleteFile, FIRST;
     /// Put Range
-    PutRange(op::PutRange): PutRange, FIRST;
+    PutRange(Upload<op::PutRange>): PutRange, FIRST;
     /// Put Range from URL
     PutRangeFromUrl(From<RangeFrom>): PutRangeFromUrl, V2019_02;
     /// List Ranges

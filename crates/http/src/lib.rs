@@ -29,6 +29,7 @@ mod refusal;
 pub mod server;
 pub mod service_properties;
 pub mod source_url;
+pub mod structured;
 pub mod table_codes;
 mod table_refusal;
 pub mod tls;

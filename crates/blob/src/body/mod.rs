@@ -4,10 +4,9 @@
 
 pub mod block_list;
 mod checked;
-pub mod framed;
 pub mod query;
 pub mod stream;
-pub mod structured;
 pub mod tags;
 
 pub use checked::{Verified, verify};
+pub use zaffre_http::structured::{decoder as structured, framed};

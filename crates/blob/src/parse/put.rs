@@ -152,14 +152,7 @@ pub(super) fn framing(fields: &Fields<'_>) -> Result<Framing, ApiError> {
 
 /// Whether the request asks for the one framing there is.
 pub(super) fn structured(fields: &Fields<'_>) -> Result<bool, ApiError> {
-    let Some(text) = fields.header(STRUCTURED)? else {
-        return Ok(false);
-    };
-    let mut parts = text.split(';').map(str::trim);
-    let known = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("XSM/1.0"))
-        && parts.next().is_some_and(|p| p.eq_ignore_ascii_case("properties=crc64"))
-        && parts.next().is_none();
-    if known { Ok(true) } else { Err(ApiError::invalid_header_value(STRUCTURED, text)) }
+    zaffre_http::structured::is_asked(fields.header(STRUCTURED)?)
 }
 
 /// How much content is announced; `None` when it comes in chunks and ends when it ends.

@@ -2,6 +2,7 @@
 
 use super::{Dispatch, done};
 use crate::body;
+use crate::parse::file::{Download, Upload};
 use crate::render::{entries, file as render, item, share};
 use hyper::StatusCode;
 use zaffre_core::file::{self as service, op};
@@ -10,18 +11,21 @@ use zaffre_http::{ApiError, BodyStream, Reply};
 impl Dispatch<'_> {
     pub(super) async fn create_file(
         self,
-        op: op::CreateFile,
+        asked: Upload<op::CreateFile>,
         body: BodyStream,
     ) -> Result<Reply, ApiError> {
-        let op = self.caller.permit(op)?;
-        let made = done(service::create_file(self.core, op, body::content(body)).await)?;
-        Ok(item::changed(StatusCode::CREATED, &made, self.asked.version))
+        let op = self.caller.permit(asked.op)?;
+        let (content, fault) = body::framed(body, asked.framing);
+        let made = service::create_file(self.core, op, content).await;
+        let made = fault.get().map_or_else(|| done(made), |fault| Err((*fault).into()))?;
+        let reply = item::changed(StatusCode::CREATED, &made, self.asked.version);
+        Ok(render::framed(reply, asked.framing))
     }
 
-    pub(super) async fn get_file(self, op: op::GetFile) -> Result<Reply, ApiError> {
-        let (op, overrides) = self.caller.permit_shown(op)?;
+    pub(super) async fn get_file(self, asked: Download) -> Result<Reply, ApiError> {
+        let (op, overrides) = self.caller.permit_shown(asked.op)?;
         let reply = done(service::get_file(self.core, op).await)?;
-        render::content(reply, &overrides, self.asked.version)
+        render::content(reply, asked.structured, &overrides, self.asked.version)
     }
 
     pub(super) async fn get_file_properties(
@@ -68,12 +72,15 @@ impl Dispatch<'_> {
 
     pub(super) async fn put_range(
         self,
-        op: op::PutRange,
+        asked: Upload<op::PutRange>,
         body: BodyStream,
     ) -> Result<Reply, ApiError> {
-        let op = self.caller.permit(op)?;
-        let written = done(service::put_range(self.core, op, body::content(body)).await)?;
-        Ok(render::range_written(&written, self.asked.version))
+        let op = self.caller.permit(asked.op)?;
+        let (content, fault) = body::framed(body, asked.framing);
+        let written = service::put_range(self.core, op, content).await;
+        let written = fault.get().map_or_else(|| done(written), |fault| Err((*fault).into()))?;
+        let reply = render::range_written(&written, self.asked.version);
+        Ok(render::framed(reply, asked.framing))
     }
 
     pub(super) async fn list_ranges(self, op: op::ListRanges) -> Result<Reply, ApiError> {

@@ -11,7 +11,7 @@ use zaffre_core::file::op::{
 };
 use zaffre_domain::blob::HttpProperties;
 use zaffre_domain::fs::properties::TimeSetting;
-use zaffre_http::{ApiError, Asked, codes};
+use zaffre_http::{ApiError, Asked, codes, structured};
 
 const LENGTH: &str = "x-ms-content-length";
 const MD5: &str = "content-md5";
@@ -22,8 +22,65 @@ const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
 /// From here on what differs from a snapshot can be listed.
 const DIFFERENCES: ApiVersion = ApiVersion::new(2020, 2, 10);
 
+/// How content sits in a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Framing {
+    /// The body is the content.
+    Plain,
+    /// Segments with checksums, `XSM/1.0`.
+    Structured {
+        /// Bytes of the body, frames included.
+        framed: u64,
+        /// Bytes of the content.
+        content: u64,
+    },
+}
+
+impl Framing {
+    fn content(self, asked: &Asked<'_>) -> Option<u64> {
+        match self {
+            Self::Plain => asked.content_length,
+            Self::Structured { content, .. } => Some(content),
+        }
+    }
+}
+
+/// An operation with content.
+#[derive(Clone, Debug)]
+pub struct Upload<Op> {
+    /// The operation.
+    pub op: Op,
+    /// How its content sits in the body.
+    pub framing: Framing,
+}
+
+/// Get File, and whether its content is framed.
+#[derive(Clone, Debug)]
+pub struct Download {
+    /// The operation.
+    pub op: GetFile,
+    /// Frames are asked for.
+    pub structured: bool,
+}
+
+fn framing(asked: &Asked<'_>) -> Result<Framing, ApiError> {
+    if !structured::is_asked(asked.header(structured::HEADER)?)? {
+        return Ok(Framing::Plain);
+    }
+    let framed = asked.content_length.ok_or_else(ApiError::missing_content_length)?;
+    let length = fields::number(asked, structured::LENGTH_HEADER, 0, framed)?;
+    let missing = || ApiError::missing_required_header(structured::LENGTH_HEADER);
+    Ok(Framing::Structured { framed, content: length.ok_or_else(missing)? })
+}
+
+/// Get File as a client asks for it.
+pub(super) fn download(at: ItemPath, asked: &Asked<'_>) -> Result<Download, ApiError> {
+    let structured = structured::is_asked(asked.header(structured::HEADER)?)?;
+    Ok(Download { op: get(at, asked)?, structured })
+}
+
 /// Create File; its first bytes may come with the body.
-pub(super) fn create(at: ItemPath, asked: &Asked<'_>) -> Result<CreateFile, ApiError> {
+pub(super) fn create(at: ItemPath, asked: &Asked<'_>) -> Result<Upload<CreateFile>, ApiError> {
     let kind = fields::required(asked, TYPE)?;
     if !kind.eq_ignore_ascii_case("file") {
         return Err(ApiError::invalid_header_value(TYPE, kind));
@@ -32,20 +89,26 @@ pub(super) fn create(at: ItemPath, asked: &Asked<'_>) -> Result<CreateFile, ApiE
     let length = length.ok_or_else(|| ApiError::missing_required_header(LENGTH))?;
     let mut properties = content_headers(asked)?;
     properties.content_type.get_or_insert_with(|| DEFAULT_CONTENT_TYPE.to_owned());
-    Ok(CreateFile {
+    let framing = framing(asked)?;
+    let op = CreateFile {
         at,
         length,
         properties,
         smb: smb::create(asked)?,
         metadata: asked.metadata()?,
-        content: first_bytes(asked, length)?,
+        content: first_bytes(asked, framing, length)?,
         lease: fields::lease_id(asked)?,
         patience: item::patience(asked)?,
-    })
+    };
+    Ok(Upload { op, framing })
 }
 
-fn first_bytes(asked: &Asked<'_>, size: u64) -> Result<Option<FirstBytes>, ApiError> {
-    match asked.content_length.unwrap_or_default() {
+fn first_bytes(
+    asked: &Asked<'_>,
+    framing: Framing,
+    size: u64,
+) -> Result<Option<FirstBytes>, ApiError> {
+    match framing.content(asked).unwrap_or_default() {
         0 => Ok(None),
         length if length > FILE_RANGE_BYTES => {
             Err(ApiError::request_body_too_large(FILE_RANGE_BYTES))
@@ -103,11 +166,12 @@ pub(super) fn delete(at: ItemPath, asked: &Asked<'_>) -> Result<DeleteFile, ApiE
 }
 
 /// Put Range.
-pub(super) fn put_range(at: ItemPath, asked: &Asked<'_>) -> Result<PutRange, ApiError> {
+pub(super) fn put_range(at: ItemPath, asked: &Asked<'_>) -> Result<Upload<PutRange>, ApiError> {
+    let framing = framing(asked)?;
     let bytes = range::written(asked)?;
     let length = bytes.end - bytes.start;
     let text = fields::required(asked, WRITE)?;
-    let sent = asked.content_length.ok_or_else(ApiError::missing_content_length)?;
+    let sent = framing.content(asked).ok_or_else(ApiError::missing_content_length)?;
     let write = match text.to_ascii_lowercase().as_str() {
         "update" => {
             if length > FILE_RANGE_BYTES {
@@ -126,7 +190,8 @@ pub(super) fn put_range(at: ItemPath, asked: &Asked<'_>) -> Result<PutRange, Api
         _ => return Err(ApiError::invalid_header_value(WRITE, text)),
     };
     let (lease, patience) = (fields::lease_id(asked)?, item::patience(asked)?);
-    Ok(PutRange { at, bytes, write, last_write: last_write(asked)?, lease, patience })
+    let op = PutRange { at, bytes, write, last_write: last_write(asked)?, lease, patience };
+    Ok(Upload { op, framing })
 }
 
 fn check_length(sent: u64, want: u64) -> Result<(), ApiError> {

@@ -4,7 +4,7 @@
 
 pub mod copy;
 pub mod directory;
-mod file;
+pub mod file;
 pub mod handles;
 pub(crate) mod item;
 pub(crate) mod lease;
@@ -97,7 +97,7 @@ pub fn operation(
         Kind::ListHandles => F::ListHandles(handles::list(read(path)?, asked)?),
         Kind::ForceCloseHandles => F::ForceCloseHandles(handles::close(read(path)?, asked)?),
         Kind::CreateFile => F::CreateFile(file::create(written(path)?, asked)?),
-        Kind::GetFile => F::GetFile(file::get(read(path)?, asked)?),
+        Kind::GetFile => F::GetFile(file::download(read(path)?, asked)?),
         Kind::GetFileProperties => F::GetFileProperties(file::get_properties(read(path)?, asked)?),
         Kind::GetFileMetadata => F::GetFileMetadata(file::get_properties(read(path)?, asked)?),
         Kind::SetFileProperties => {

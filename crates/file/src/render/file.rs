@@ -2,17 +2,20 @@
 
 use super::{item, lease, metadata, since, written};
 use crate::body;
+use crate::parse::file::Framing;
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, base64};
 use zaffre_core::file::reply::{Copied, FileView, GetFileReply, RangeReply};
 use zaffre_domain::blob::HttpProperties;
+use zaffre_http::structured::{self, framed};
 use zaffre_http::{ApiError, Reply, ReplyBody};
 
 /// Get File: 200 with the whole file or 206 with a range of it.
 pub(crate) fn content(
     reply: GetFileReply,
+    structured: bool,
     overrides: &ResponseOverrides,
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
@@ -31,8 +34,23 @@ pub(crate) fn content(
             }
         }
     }
-    out.body = ReplyBody::Stream { length: reply.length, bytes: body::reply(reply.body) };
+    let (mut length, mut bytes) = (reply.length, body::reply(reply.body));
+    if structured {
+        out =
+            out.with(structured::HEADER, structured::KIND).with(structured::LENGTH_HEADER, length);
+        bytes = framed::stream(bytes, length);
+        length = framed::length(length);
+    }
+    out.body = ReplyBody::Stream { length, bytes };
     Ok(out)
+}
+
+/// An answer to content that came in frames says so.
+pub(crate) fn framed(reply: Reply, framing: Framing) -> Reply {
+    match framing {
+        Framing::Plain => reply,
+        Framing::Structured { .. } => reply.with(structured::HEADER, structured::KIND),
+    }
 }
 
 /// Get File Properties.

@@ -1,8 +1,9 @@
-//! The `XSM/1.0` framing of downloads; `structured` has the layout and takes it off again.
+//! The `XSM/1.0` framing of downloads; `decoder` has the layout and takes it off again.
 //!
 //! Must never hold content: frames are put between pieces as they pass.
 
-use super::structured::{CRC, FLAG_CRC64, HEADER, SEGMENT_HEADER, VERSION};
+use super::decoder::{CRC, FLAG_CRC64, HEADER, SEGMENT_HEADER, VERSION};
+use crate::message::{BodyError, BodyStream};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_core::Stream;
 use std::collections::VecDeque;
@@ -10,7 +11,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use zaffre_base::checksum::Crc64;
 use zaffre_base::limits::MIB;
-use zaffre_http::{BodyError, BodyStream};
 
 /// Content of one segment, as the service and the SDKs have it.
 const SEGMENT: u64 = 4 * MIB;
@@ -152,7 +152,7 @@ impl Stream for Framed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::structured::Decoder;
+    use super::super::decoder::Decoder;
     use super::*;
 
     #[test]

@@ -9,10 +9,10 @@
 //! Must never hold content: pieces pass through as they come. Must never end well unless every
 //! length and checksum was right.
 
+use crate::error::ApiError;
 use bytes::{Buf, Bytes};
 use zaffre_base::checksum::Crc64;
 use zaffre_domain::Refusal;
-use zaffre_http::ApiError;
 
 pub(super) const VERSION: u8 = 1;
 pub(super) const FLAG_CRC64: u16 = 1;
