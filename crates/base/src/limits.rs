@@ -163,6 +163,8 @@ pub const FILE_BYTES: u64 = 4 * 1024 * 1024 * MIB;
 pub const FILE_RANGE_BYTES: u64 = 4 * MIB;
 /// Which bytes of a file were written is tracked in blocks of so many.
 pub const FILE_BLOCK_BYTES: u64 = 512;
+/// The unit in which SMB clients are told how much space a file takes.
+pub const FILE_ALLOCATION_BYTES: u64 = 4_096;
 /// Snapshots of a share.
 pub const SHARE_SNAPSHOTS: usize = 200;
 /// Bytes of a security descriptor in its binary form.

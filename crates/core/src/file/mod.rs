@@ -20,6 +20,7 @@ mod landing;
 mod lease;
 mod list_directory;
 mod list_ranges;
+pub mod mount;
 pub mod op;
 pub mod opens;
 mod permission;
