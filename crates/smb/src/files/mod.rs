@@ -1,17 +1,26 @@
 //! The commands on files, one file each, on the same core as the REST service.
 //!
 //! Must never touch the store: everything goes through `zaffre_core::file`.
-#![expect(
-    clippy::unused_async,
-    clippy::unnecessary_wraps,
-    reason = "there is one kind of handle yet"
-)]
 
+pub(crate) mod close;
+pub(crate) mod create;
+pub(crate) mod disk;
+pub(crate) mod durable;
+pub(crate) mod facts;
+pub(crate) mod handle;
 pub(crate) mod ioctl;
+pub(crate) mod lock;
+pub(crate) mod oplock;
+pub(crate) mod scratch;
+
+pub(crate) use disk::Disk;
+pub(crate) use durable::{abandon, sweep};
+pub(crate) use handle::FileHandle;
 
 use crate::rpc::pipe::Pipe;
 use crate::server::connection::Connection;
-use crate::server::session::Session;
+use crate::server::exchange::Exchange;
+use crate::server::session::{Session, Share};
 use crate::server::state::Server;
 use crate::status::{Failure, Status};
 use crate::wire::FileId;
@@ -28,6 +37,7 @@ pub(crate) struct Open {
 #[derive(Debug)]
 enum Kind {
     Pipe(Pipe),
+    File(Arc<FileHandle>),
 }
 
 impl Open {
@@ -38,21 +48,31 @@ impl Open {
         Self { id, tree, kind: Kind::Pipe(Pipe::default()) }
     }
 
+    /// A file or directory, newly opened or taken up again.
+    pub(crate) fn of_file(file: Arc<FileHandle>, tree: u32) -> Self {
+        Self { id: file.id(), tree, kind: Kind::File(file) }
+    }
+
     pub(crate) fn pipe(&self) -> Option<&Pipe> {
         match &self.kind {
             Kind::Pipe(pipe) => Some(pipe),
+            Kind::File(_) => None,
+        }
+    }
+
+    pub(crate) fn file(&self) -> Option<&Arc<FileHandle>> {
+        match &self.kind {
+            Kind::Pipe(_) => None,
+            Kind::File(file) => Some(file),
         }
     }
 }
 
-/// A share with files.
-#[derive(Debug)]
-pub(crate) struct Disk {}
-
-impl Disk {
-    /// The account's share of that name.
-    pub(crate) async fn find(_: &Server, _: &Session, _: &str) -> Result<Self, Failure> {
-        Err(Status::BAD_NETWORK_NAME.into())
+/// The share that a request is about.
+pub(crate) fn disk(x: &Exchange<'_>) -> Result<Arc<Disk>, Status> {
+    match &x.tree.share {
+        Share::Disk(disk) => Ok(disk.clone()),
+        Share::Pipes => Err(Status::INVALID_DEVICE_REQUEST),
     }
 }
 
@@ -65,21 +85,22 @@ pub(crate) async fn share_names(
     Ok(names?.iter().map(ToString::to_string).collect())
 }
 
-/// The handles of a session that ends.
-pub(crate) async fn abandon(_: &Arc<Server>, _: &Session, opens: Vec<Arc<Open>>) {
-    drop(opens);
-}
-
 /// Closes handles.
-pub(crate) async fn close_all(_: &Arc<Server>, opens: Vec<Arc<Open>>) {
-    drop(opens);
+pub(crate) async fn close_all(server: &Arc<Server>, opens: Vec<Arc<Open>>) {
+    for open in opens {
+        if let Some(file) = open.file() {
+            handle::close(server, file).await;
+        }
+    }
 }
 
-/// Looks through handles that wait for their clients to come back.
-pub(crate) async fn sweep(_: &Arc<Server>) {}
-
-/// Closes every handle: the server stops.
-pub(crate) async fn close_everything(_: &Arc<Server>) {}
+/// Closes every handle that waits for its client: the server stops.
+pub(crate) async fn close_everything(server: &Arc<Server>) {
+    for file in server.orphans.take_all() {
+        handle::close(server, &file).await;
+    }
+    sweep(server).await;
+}
 
 /// A connection is gone.
 pub(crate) fn disconnected(_: &Arc<Server>, _: &Arc<Connection>) {}

@@ -30,6 +30,7 @@ pub(super) async fn tree_connect(
         (Share::Pipes, ShareType::Pipe)
     } else {
         let disk = files::Disk::find(server, session, &name.to_lowercase()).await?;
+        server.add_disk(&disk);
         (Share::Disk(disk), ShareType::Disk)
     };
     let tree = session.add_tree(share)?;
@@ -48,7 +49,7 @@ pub(super) async fn end_session(server: &Arc<Server>, session: &Arc<Session>) {
 
 /// Runs a request.
 pub(super) async fn run(x: &mut Exchange<'_>, request: Request) -> Result<Reply, Failure> {
-    match x.tree.clone().share {
+    match &x.tree.clone().share {
         Share::Pipes => on_pipes(x, request).await,
         Share::Disk(_) => on_disk(x, request).await,
     }
@@ -101,16 +102,16 @@ async fn on_disk(x: &mut Exchange<'_>, request: Request) -> Result<Reply, Failur
         | Request::Echo => misplaced(),
         Request::TreeDisconnect => tree_disconnect(x).await,
         Request::Ioctl(request) => files::ioctl::run(x, request).await,
-        Request::Create(_)
-        | Request::Close(_)
-        | Request::Flush(_)
+        Request::Create(request) => files::create::run(x, &request).await,
+        Request::Close(request) => files::close::run(x, request).await,
+        Request::Lock(request) => files::lock::run(x, &request).await,
+        Request::OplockBreak(answer) => files::oplock::run(x, answer),
+        Request::Flush(_)
         | Request::Read(_)
         | Request::Write(_)
         | Request::QueryInfo(_)
         | Request::SetInfo(_)
-        | Request::Lock(_)
         | Request::QueryDirectory(_)
-        | Request::ChangeNotify(_)
-        | Request::OplockBreak(_) => Err(Status::NOT_SUPPORTED.into()),
+        | Request::ChangeNotify(_) => Err(Status::NOT_SUPPORTED.into()),
     }
 }

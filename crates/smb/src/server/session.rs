@@ -40,7 +40,7 @@ pub(crate) enum Share {
     /// The pipes.
     Pipes,
     /// Files.
-    Disk(crate::files::Disk),
+    Disk(Arc<crate::files::Disk>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

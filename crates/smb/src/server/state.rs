@@ -4,13 +4,17 @@
 
 use super::session::Session;
 use super::throttle::Throttle;
+use crate::files::Disk;
+use crate::files::durable::Orphanage;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Semaphore;
 use zaffre_auth::Accounts;
-use zaffre_base::Timestamp;
+use zaffre_base::{Incarnation, Timestamp};
 use zaffre_core::Core;
+use zaffre_core::file::opens::FileKey;
+use zaffre_domain::fs::FileId;
 
 /// Gives the accounts as they are now; keys may be rotated while the server runs.
 pub type AccountsNow = Arc<dyn Fn() -> Arc<Accounts> + Send + Sync>;
@@ -26,6 +30,9 @@ pub(crate) struct Server {
     pub(crate) throttle: Throttle,
     /// Bytes that large messages may take.
     pub(crate) buffers: Arc<Semaphore>,
+    /// Handles whose clients may come back.
+    pub(crate) orphans: Arc<Orphanage>,
+    disks: Mutex<HashMap<Incarnation, Weak<Disk>>>,
     sessions: Mutex<HashMap<u64, Weak<Session>>>,
     next_file: AtomicU64,
 }
@@ -51,6 +58,8 @@ impl Server {
             guid: random()?,
             throttle: Throttle::default(),
             buffers: Arc::new(Semaphore::new(crate::limits::BUFFERED_BYTES)),
+            orphans: Arc::default(),
+            disks: Mutex::default(),
             sessions: Mutex::default(),
             next_file: AtomicU64::new(u64::from_le_bytes(random()?) >> 16),
         })
@@ -63,6 +72,19 @@ impl Server {
     /// A number for a handle: never given twice.
     pub(crate) fn fresh_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Remembers where the files of a share are, for as long as somebody is connected to it.
+    pub(crate) fn add_disk(&self, disk: &Arc<Disk>) {
+        let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        disks.retain(|_, disk| disk.strong_count() > 0);
+        disks.insert(disk.key(FileId::ROOT).share, Arc::downgrade(disk));
+    }
+
+    /// Where a file is, if somebody is connected to its share.
+    pub(crate) fn disk(&self, file: FileKey) -> Option<Arc<Disk>> {
+        let disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        disks.get(&file.share)?.upgrade()
     }
 
     /// The service's time.

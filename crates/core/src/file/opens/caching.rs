@@ -4,7 +4,7 @@
 
 use super::node::{CacheKey, Node};
 use super::open::Attempt;
-use super::types::{HandleId, LeaseId, Under};
+use super::types::{HandleId, LeaseId, Opened, Under};
 use super::{Opens, Refused};
 use std::time::Duration;
 use zaffre_domain::fs::oplock::{AnswerError, Caching, Cause};
@@ -25,13 +25,16 @@ impl Opens {
         node.answer(CacheKey::Lease(lease), to, self.monotonic())
     }
 
+    /// Whether a handle has this lease.
+    pub fn has_lease(&self, lease: LeaseId) -> bool {
+        self.state().leases.contains_key(&lease)
+    }
+
     /// What a handle may cache now.
-    pub fn caching(&self, handle: HandleId) -> Caching {
+    pub fn caching(&self, handle: HandleId) -> Opened {
         let mut state = self.state();
-        let Some(node) = state.node_of(handle) else { return Caching::NONE };
-        let key = node.open(handle).and_then(|open| open.cache);
-        let cache = node.caches.iter().find(|cache| Some(cache.key) == key);
-        cache.map_or(Caching::NONE, |cache| cache.held.state())
+        let none = Opened { handle, caching: Caching::NONE, epoch: 0, breaking: false };
+        state.node_of(handle).map_or(none, |node| node.granted(handle))
     }
 
     /// The holder of `handle` is about to do something to the file; waits until what others cache
@@ -80,6 +83,18 @@ impl Opens {
 }
 
 impl Node {
+    /// What a handle caches.
+    pub(super) fn granted(&self, handle: HandleId) -> Opened {
+        let key = self.open(handle).and_then(|open| open.cache);
+        let held = self.caches.iter().find(|cache| Some(cache.key) == key).map(|cache| cache.held);
+        Opened {
+            handle,
+            caching: held.map_or(Caching::NONE, |held| held.state()),
+            epoch: held.map_or(0, |held| held.epoch()),
+            breaking: held.is_some_and(|held| held.is_breaking()),
+        }
+    }
+
     /// Breaks for what the holder of `handle` does; whether it has to wait.
     pub(super) fn contend(&mut self, handle: HandleId, cause: Cause, now: Duration) -> bool {
         let mine = self.open(handle).and_then(|open| open.cache);

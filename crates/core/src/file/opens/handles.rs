@@ -48,6 +48,17 @@ impl Opens {
         Ok(taken.into_closed(self))
     }
 
+    /// Takes back an open that came to nothing: as if it had not been, also if it was to delete on
+    /// close. What others left to be removed meanwhile is left to the next sweep.
+    pub fn retract(&self, handle: HandleId) {
+        let mut state = self.state();
+        if let Some(open) = state.node_of(handle).and_then(|node| node.open_mut(handle)) {
+            open.delete_on_close = false;
+        }
+        let taken = state.close(handle).filter(|taken| taken.remove);
+        state.unswept.extend(taken);
+    }
+
     /// Closes a handle of `share` against the will of its client, who is told.
     pub fn force_close(&self, share: Incarnation, handle: HandleId) -> Option<Closed> {
         let mut state = self.state();
@@ -84,6 +95,12 @@ impl Opens {
         let state = self.state();
         let node = state.nodes.get(&file);
         node.is_some_and(|node| node.removing || node.deletion.is_pending())
+    }
+
+    /// Whether any handle of the file has bytes locked.
+    pub fn is_locked(&self, file: FileKey) -> bool {
+        let state = self.state();
+        state.nodes.get(&file).is_some_and(|node| !node.locks.is_empty())
     }
 
     /// Marks what `handle` has open for deletion, or takes the mark back. Whether that is allowed

@@ -52,8 +52,13 @@ impl Opens {
 fn is_in_the_way(node: &Node, open: &Open, request: &OpenRequest) -> bool {
     let cause = if request.overwrites { Cause::OpenOverwrite } else { Cause::Open };
     let same = open.cache.is_some() && open.cache == cache_key(request);
-    let asked = !same && !request.access.is_quiet() && node.must_answer(open, cause);
+    let asked = !same && !is_quiet(request) && node.must_answer(open, cause);
     asked || !open.mode.agrees_with(request.mode)
+}
+
+/// Whether it only looks at attributes.
+fn is_quiet(request: &OpenRequest) -> bool {
+    request.access.is_quiet() && !request.overwrites
 }
 
 fn cache_key(request: &OpenRequest) -> Option<CacheKey> {
@@ -123,13 +128,7 @@ impl State {
             orphaned: None,
             sequences: zaffre_domain::fs::locks::LockSequences::default(),
         });
-        let held = node.caches.iter().find(|held| Some(held.key) == cache);
-        let opened = Opened {
-            handle,
-            caching: held.map_or(Caching::NONE, |cache| cache.held.state()),
-            epoch: held.map_or(0, |cache| cache.held.epoch()),
-            breaking: held.is_some_and(|cache| cache.held.is_breaking()),
-        };
+        let opened = node.granted(handle);
         if let Some(CacheKey::Lease(lease)) = cache {
             self.leases.insert(lease, request.file);
         }
@@ -165,10 +164,10 @@ impl Node {
             let wait = self.break_caches(Cause::SharingConflict, mine, false, now);
             return if wait { self.wait(now).map(Some) } else { Err(Refused::SharingViolation) };
         }
-        if request.access.is_quiet() {
+        if is_quiet(request) {
             return Ok(None);
         }
-        let spare_leases = request.access.is_quiet_for_leases();
+        let spare_leases = request.access.is_quiet_for_leases() && !request.overwrites;
         let breaking = self.caches.iter().any(|cache| {
             let lease = cache.held.manner() == Manner::Lease;
             Some(cache.key) != mine && cache.held.is_breaking() && !(lease && spare_leases)

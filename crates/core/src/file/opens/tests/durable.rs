@@ -65,7 +65,10 @@ fn rest_closes_an_orphan_that_cannot_give_back_what_it_caches() {
         rig.opens.orphan(handle, until, rig.ear.clone()).expect("open");
         assert_eq!(outcome(&rig.enter(op)), want, "{caching:?} {op:?}");
         let kept = if op == RestOp::PutRange { Caching::NONE } else { caching };
-        assert!(!stays || rig.opens.caching(handle) == kept, "what its client hears on return");
+        assert!(
+            !stays || rig.opens.caching(handle).caching == kept,
+            "what its client hears on return"
+        );
         assert_eq!(rig.opens.adopt(handle, rig.owner(), Timestamp(0)).is_ok(), stays, "{op:?}");
     }
 }
@@ -119,4 +122,20 @@ fn handles_are_listed_and_closed_by_force() {
     assert_eq!(rig.ear.take(), [Event::Closed { handle: top }]);
     assert_eq!(rig.opens.force_close_all(Incarnation(1), Under::All).len(), 2);
     assert!(rig.opens.state().nodes.is_empty());
+}
+
+#[test]
+fn an_open_that_came_to_nothing_deletes_nothing() {
+    let rig = Rig::new();
+    let mut request = rig.request("RD");
+    request.delete_on_close = true;
+    rig.opens.retract(rig.open(&request).handle);
+    assert!(!rig.opens.is_delete_pending(file(7)));
+    let marked = rig.open(&request).handle;
+    let other = rig.open(&rig.request("R")).handle;
+    assert!(rig.opens.close(marked).expect("open").removal.is_none());
+    rig.opens.retract(other);
+    assert!(rig.opens.is_delete_pending(file(7)), "the mark of the first stays");
+    assert_eq!(rig.opens.sweep(rig.opens.monotonic()).len(), 1);
+    assert!(!rig.opens.is_delete_pending(file(7)));
 }

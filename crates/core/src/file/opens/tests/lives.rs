@@ -51,7 +51,7 @@ fn an_oplock_is_broken_answered_and_given_up() {
     overwrite.overwrites = true;
     assert_eq!(outcome(&rig.attempt(&overwrite)), "ok");
     assert_eq!(rig.ear.take().len(), 2, "both are told, none is waited for");
-    assert_eq!(rig.opens.caching(first.handle), Caching::NONE);
+    assert_eq!(rig.opens.caching(first.handle).caching, Caching::NONE);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_silent_client_loses_what_it_caches() {
     assert_eq!(at(0), "wait");
     assert_eq!(at(34), "wait");
     assert_eq!(at(36), "ok");
-    assert_eq!(rig.opens.caching(handle), Caching::NONE);
+    assert_eq!(rig.opens.caching(handle).caching, Caching::NONE);
     let late = rig.opens.answer_lease(LeaseId { client: 1, key: 1 }, Caching::R);
     assert_eq!(late, Err(AnswerError::NotBreaking));
 }
@@ -108,7 +108,7 @@ fn a_change_ends_cached_reads_of_others_without_waiting() {
     assert!(matches!(changed, Ok(Attempt::Done(()))));
     let told = rig.ear.take();
     assert!(matches!(told.as_slice(), [Event::Lease { handle, .. }] if *handle == reader));
-    assert_eq!(rig.opens.caching(writer), Caching::RH);
+    assert_eq!(rig.opens.caching(writer).caching, Caching::RH);
     let renamed = rig.opens.try_contend(reader, Cause::NameChange, now);
     assert!(matches!(renamed, Ok(Attempt::Wait(_))), "the writer's handle is cached");
 }

@@ -1,0 +1,127 @@
+//! The answer to CREATE: the handle kept by its session, and what each context asked for.
+//!
+//! Must never answer with a handle that the session does not have.
+
+use super::ask::{Ask, Durability};
+use super::{Action, permitted};
+use crate::files::Open;
+use crate::files::disk::Disk;
+use crate::files::facts;
+use crate::files::handle::{self, Durable, FileHandle, level_of};
+use crate::files::scratch::Scratch;
+use crate::server::exchange::{Exchange, Reply};
+use crate::status::{Failure, Status};
+use crate::wire::context::{Context, DurableRequest, LeaseRequest};
+use crate::wire::create::Response;
+use crate::wire::cursor::Writer;
+use std::sync::Arc;
+use std::time::Duration;
+use zaffre_core::file::mount::NodeFacts;
+use zaffre_core::file::opens::{OpenRequest, Opened, Wanted};
+use zaffre_domain::fs::oplock::Caching;
+
+/// How long a durable handle outlives its connection if the client does not say.
+const DURABLE_TIME: Duration = Duration::from_mins(1);
+/// The longest that a client may ask for.
+const LONGEST_DURABLE_TIME: Duration = Duration::from_mins(5);
+
+pub(super) async fn answer(
+    x: &mut Exchange<'_>,
+    disk: &Arc<Disk>,
+    ask: &Ask,
+    request: &OpenRequest,
+    opened: Opened,
+    action: Action,
+    facts: &NodeFacts,
+) -> Result<Reply, Failure> {
+    let durable = durable(ask, request, opened.caching);
+    let lease = match request.wanted {
+        Wanted::Lease { lease, .. } => Some(lease),
+        Wanted::Oplock(_) | Wanted::Nothing => None,
+    };
+    let file = FileHandle {
+        handle: opened.handle,
+        file: request.file,
+        directory: request.directory,
+        access: request.access,
+        options: ask.options,
+        disk: disk.clone(),
+        lease,
+        durable,
+        scratch: Scratch::default(),
+    };
+    let id = file.id();
+    let open = Arc::new(Open::of_file(Arc::new(file), x.tree.id));
+    if let Err(open) = x.session.add_open(open) {
+        if let Some(file) = open.file() {
+            handle::close(&x.server, file).await;
+        }
+        return Err(Status::INSUFFICIENT_RESOURCES.into());
+    }
+    x.related = Ok(id);
+    let mut contexts = Vec::new();
+    if ask.wants_access {
+        let mut to = Writer::new();
+        to.u32(0).u32(permitted(disk, facts).0);
+        contexts.push(Context::new(*b"MxAc", to.finish()));
+    }
+    if ask.wants_id {
+        let mut to = Writer::new();
+        to.u64(request.file.file.0).u64(disk.volume()).zeros(16);
+        contexts.push(Context::new(*b"QFid", to.finish()));
+    }
+    if let Some(lease) = &ask.lease {
+        contexts.push(lease_context(lease, opened));
+    }
+    if let Some(durable) = durable {
+        contexts.push(durable_context(durable));
+    }
+    let oplock = if lease.is_some() { 0xFF } else { level_of(opened.caching) };
+    let facts = facts::of(facts);
+    let response = Response { oplock, action: action.number(), facts, file: id, contexts };
+    Ok(Reply::ok(response.write()))
+}
+
+/// Whether a handle is one that a client can safely come back to: it must learn of others by a
+/// break, so that it is gone if it could not.
+fn durable(ask: &Ask, request: &OpenRequest, caching: Caching) -> Option<Durable> {
+    let told = match request.wanted {
+        Wanted::Oplock(_) => caching == Caching::RWH,
+        Wanted::Lease { .. } => caching.contains(Caching::H),
+        Wanted::Nothing => false,
+    };
+    if !told || request.directory {
+        return None;
+    }
+    match ask.durability {
+        Durability::None => None,
+        Durability::First => Some(Durable { guid: None, time: DURABLE_TIME }),
+        Durability::Second(asked) => {
+            let wish = Duration::from_millis(u64::from(asked.timeout));
+            let time = if wish.is_zero() { DURABLE_TIME } else { wish.min(LONGEST_DURABLE_TIME) };
+            Some(Durable { guid: Some(asked.guid), time })
+        }
+    }
+}
+
+fn durable_context(durable: Durable) -> Context {
+    if durable.guid.is_none() {
+        return Context::new(*b"DHnQ", vec![0; 8]);
+    }
+    let time = u32::try_from(durable.time.as_millis()).unwrap_or(u32::MAX);
+    Context::new(*b"DH2Q", DurableRequest::response(time, 0))
+}
+
+/// What became of a lease.
+pub(crate) fn lease_context(asked: &LeaseRequest, opened: Opened) -> Context {
+    const BREAKING: u32 = 2;
+    const HAS_PARENT: u32 = 4;
+    let parent = asked.flags & HAS_PARENT;
+    let answer = LeaseRequest {
+        key: asked.key,
+        state: u32::from(opened.caching.bits()),
+        flags: if opened.breaking { BREAKING | parent } else { parent },
+        v2: asked.v2.map(|(parent, _)| (parent, opened.epoch)),
+    };
+    Context::new(*b"RqLs", answer.write())
+}

@@ -1,0 +1,316 @@
+//! CREATE: opens what is there or makes it, in the order in which the checks are seen.
+//!
+//! Must never leave a handle in the open table that no session has.
+
+mod answer;
+pub(crate) mod ask;
+
+pub(crate) use answer::lease_context;
+
+use super::disk::Disk;
+use super::durable;
+use super::handle::owner;
+use crate::server::exchange::{Cancelled, Exchange, Reply};
+use crate::status::{Failure, Status};
+use crate::wire::create::Request;
+use ask::{Ask, Disposition};
+use std::sync::Arc;
+use zaffre_core::Error;
+use zaffre_core::file::mount::{NewNode, Node, NodeFacts};
+use zaffre_core::file::opens::{
+    Attempt, LeaseId, OpenRequest, Opened, Opens, Place, Refused, Wanted,
+};
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::oplock::Caching;
+use zaffre_domain::fs::share_mode::OpenMode;
+use zaffre_domain::fs::{Attributes, Descriptor, FileRefusal};
+
+/// How often a CREATE starts over because what it found was replaced meanwhile.
+const TRIES: usize = 16;
+
+/// What was done, as the answer says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    Superseded,
+    Opened,
+    Created,
+    Overwritten,
+}
+
+impl Action {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Superseded => 0,
+            Self::Opened => 1,
+            Self::Created => 2,
+            Self::Overwritten => 3,
+        }
+    }
+}
+
+/// An open that is taken back unless it is kept.
+struct Fresh {
+    opens: Opens,
+    opened: Option<Opened>,
+}
+
+impl Fresh {
+    fn keep(mut self) -> Option<Opened> {
+        self.opened.take()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if let Some(opened) = self.opened.take() {
+            self.opens.retract(opened.handle);
+        }
+    }
+}
+
+/// What a try came to.
+struct Done {
+    request: OpenRequest,
+    fresh: Fresh,
+    action: Action,
+    facts: NodeFacts,
+}
+
+/// CREATE.
+pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply, Failure> {
+    let agreed = x.connection.agreed().ok_or(Status::INVALID_PARAMETER)?;
+    let ask = Ask::read(request, agreed.dialect)?;
+    if let Some(reconnect) = ask.reconnect {
+        return durable::reconnect(x, &ask, reconnect).await;
+    }
+    let mut disk = super::disk(x)?;
+    if let Some(moment) = ask.moment {
+        disk = disk.at(&x.server, &x.session, moment).await?;
+    }
+    let mut patience = None;
+    for _ in 0..TRIES {
+        if let Some(done) = attempt(x, &disk, &ask, &mut patience).await? {
+            let Done { request, fresh, action, facts } = done;
+            let opened = fresh.keep().ok_or(Status::INTERNAL_ERROR)?;
+            return answer::answer(x, &disk, &ask, &request, opened, action, &facts).await;
+        }
+    }
+    Err(Status::SHARING_VIOLATION.into())
+}
+
+/// One try; `None` if what was found is no longer there.
+async fn attempt(
+    x: &mut Exchange<'_>,
+    disk: &Arc<Disk>,
+    ask: &Ask,
+    patience: &mut Option<Cancelled>,
+) -> Result<Option<Done>, Failure> {
+    match disk.mount.lookup(&ask.path).await {
+        Ok(node) => existing(x, disk, ask, node, patience).await,
+        Err(error) if is(&error, FileRefusal::ResourceNotFound) => {
+            if !ask.disposition.makes() {
+                return Err(Status::OBJECT_NAME_NOT_FOUND.into());
+            }
+            make(x, disk, ask, patience).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is(error: &Error, refusal: FileRefusal) -> bool {
+    matches!(error, Error::Refused(Refusal::File(why)) if *why == refusal)
+}
+
+async fn existing(
+    x: &mut Exchange<'_>,
+    disk: &Arc<Disk>,
+    ask: &Ask,
+    node: Node,
+    patience: &mut Option<Cancelled>,
+) -> Result<Option<Done>, Failure> {
+    if x.server.core.opens().is_delete_pending(disk.key(node.id)) {
+        return Err(Status::DELETE_PENDING.into());
+    }
+    let access = admit(disk, ask, &node.facts)?;
+    let request = open_request(x, disk, ask, &node, access);
+    let fresh = open(x, &request, patience).await?;
+    // Between finding and opening it may have been replaced; from now on it cannot be.
+    let node = match disk.mount.lookup(&ask.path).await {
+        Ok(again) if again.id == node.id => again,
+        _ => return Ok(None),
+    };
+    let (action, facts) = perform(&fresh.opens, disk, ask, &request, node).await?;
+    Ok(Some(Done { request, fresh, action, facts }))
+}
+
+/// Whether what is there may be opened so, and with which rights.
+fn admit(disk: &Disk, ask: &Ask, facts: &NodeFacts) -> Result<AccessMask, Status> {
+    if ask.disposition == Disposition::Create {
+        return Err(Status::OBJECT_NAME_COLLISION);
+    }
+    if facts.directory && ask.refuses_directory() {
+        return Err(Status::FILE_IS_A_DIRECTORY);
+    }
+    if facts.directory && ask.disposition.overwrites() {
+        return Err(Status::OBJECT_NAME_COLLISION);
+    }
+    if !facts.directory && ask.wants_directory() {
+        return Err(Status::NOT_A_DIRECTORY);
+    }
+    let permitted = permitted(disk, facts);
+    let access = ask.rights(permitted)?;
+    let read_only = facts.attributes.contains(Attributes::READ_ONLY);
+    if ask.deletes_on_close() && read_only {
+        return Err(Status::CANNOT_DELETE);
+    }
+    if !permitted.contains(access) {
+        return Err(Status::ACCESS_DENIED);
+    }
+    if ask.disposition.overwrites() {
+        let kept = [Attributes::HIDDEN, Attributes::SYSTEM];
+        let lost =
+            |one: &Attributes| facts.attributes.contains(*one) && !ask.attributes.contains(*one);
+        if read_only || disk.is_snapshot() || kept.iter().any(lost) {
+            return Err(Status::ACCESS_DENIED);
+        }
+    }
+    Ok(access)
+}
+
+/// The most that may be done to what is there: whoever holds the key may do everything that the
+/// file itself admits.
+pub(crate) fn permitted(disk: &Disk, facts: &NodeFacts) -> AccessMask {
+    const CHANGES: AccessMask = AccessMask(0x000D_0156);
+    let writes = AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA);
+    if disk.is_snapshot() {
+        AccessMask::ALL.without(CHANGES)
+    } else if facts.attributes.contains(Attributes::READ_ONLY) && !facts.directory {
+        AccessMask::ALL.without(writes)
+    } else {
+        AccessMask::ALL
+    }
+}
+
+async fn perform(
+    opens: &Opens,
+    disk: &Disk,
+    ask: &Ask,
+    request: &OpenRequest,
+    node: Node,
+) -> Result<(Action, NodeFacts), Failure> {
+    if !ask.disposition.overwrites() {
+        return Ok((Action::Opened, node.facts));
+    }
+    if opens.is_locked(request.file) {
+        return Err(Status::FILE_LOCK_CONFLICT.into());
+    }
+    let facts = disk.mount.overwrite(node.id, new_attributes(ask)).await?;
+    let superseded = ask.disposition == Disposition::Supersede;
+    Ok((if superseded { Action::Superseded } else { Action::Overwritten }, facts))
+}
+
+/// The attributes of a file whose content is new.
+fn new_attributes(ask: &Ask) -> Attributes {
+    Attributes::from_bits(ask.attributes.bits() | Attributes::ARCHIVE.bits())
+}
+
+async fn make(
+    x: &mut Exchange<'_>,
+    disk: &Arc<Disk>,
+    ask: &Ask,
+    patience: &mut Option<Cancelled>,
+) -> Result<Option<Done>, Failure> {
+    let directory = ask.wants_directory();
+    let access = ask.rights(AccessMask::ALL)?;
+    let attributes = if directory { ask.attributes } else { new_attributes(ask) };
+    if ask.deletes_on_close() && attributes.contains(Attributes::READ_ONLY) {
+        return Err(Status::CANNOT_DELETE.into());
+    }
+    if disk.is_snapshot() {
+        return Err(Status::MEDIA_WRITE_PROTECTED.into());
+    }
+    let descriptor = match &ask.descriptor {
+        Some(bytes) => Some(Descriptor::from_bytes(bytes).map_err(Status::from)?),
+        None => None,
+    };
+    let new = NewNode { directory, attributes, descriptor };
+    let node = match disk.mount.make(&ask.path, new).await {
+        Ok(node) => node,
+        Err(error) if is(&error, FileRefusal::ResourceAlreadyExists) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut request = open_request(x, disk, ask, &node, access);
+    // It was made a moment ago: there is nothing to replace.
+    request.overwrites = false;
+    let fresh = open(x, &request, patience).await?;
+    Ok(Some(Done { request, fresh, action: Action::Created, facts: node.facts }))
+}
+
+fn open_request(
+    x: &Exchange<'_>,
+    disk: &Disk,
+    ask: &Ask,
+    node: &Node,
+    access: AccessMask,
+) -> OpenRequest {
+    let wanted = match &ask.lease {
+        Some(lease) => Wanted::Lease {
+            lease: LeaseId {
+                client: u128::from_le_bytes(x.session.client_guid),
+                key: u128::from_le_bytes(lease.key),
+            },
+            caching: Caching::from_bits(lease.state),
+            epoch: lease.v2.map_or(0, |(_, epoch)| epoch),
+            second_version: lease.v2.is_some(),
+        },
+        None if ask.oplock.is_none() => Wanted::Nothing,
+        None => Wanted::Oplock(ask.oplock),
+    };
+    OpenRequest {
+        file: disk.key(node.id),
+        place: Place { above: node.above.clone(), path: node.path.clone() },
+        directory: node.facts.directory,
+        access,
+        mode: OpenMode { access: access.classes(), share: ask.share },
+        overwrites: ask.disposition.overwrites(),
+        delete_on_close: ask.deletes_on_close(),
+        wanted,
+        rest_leased: node.facts.leased,
+        owner: owner(x),
+    }
+}
+
+/// Opens in the table, telling the client once that it takes a while.
+async fn open(
+    x: &mut Exchange<'_>,
+    request: &OpenRequest,
+    patience: &mut Option<Cancelled>,
+) -> Result<Fresh, Failure> {
+    let opens = x.server.core.opens().clone();
+    loop {
+        let now = opens.monotonic();
+        match opens.try_open(request, now, x.server.now()).map_err(refused)? {
+            Attempt::Done(opened) => return Ok(Fresh { opens, opened: Some(opened) }),
+            Attempt::Wait(waiting) => {
+                let cancelled = match patience.take() {
+                    Some(cancelled) => cancelled,
+                    None => x.pend().await?,
+                };
+                tokio::select! {
+                    () = waiting.wait(now) => {}
+                    () = cancelled.wait() => return Err(Status::CANCELLED.into()),
+                }
+                *patience = Some(cancelled);
+            }
+        }
+    }
+}
+
+pub(crate) fn refused(refused: Refused) -> Status {
+    match refused {
+        Refused::LeaseElsewhere => Status::INVALID_PARAMETER,
+        Refused::NoSuchHandle => Status::FILE_CLOSED,
+        other => FileRefusal::from(other).into(),
+    }
+}

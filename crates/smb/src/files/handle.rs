@@ -1,0 +1,133 @@
+//! A handle of a file or directory, and its end.
+//!
+//! Must never be dropped while the open table still has it: [`close`] ends both.
+
+use super::disk::Disk;
+use super::scratch::Scratch;
+use crate::server::connection::Connection;
+use crate::server::exchange::Exchange;
+use crate::server::session::Session;
+use crate::server::state::Server;
+use crate::wire::FileId;
+use crate::wire::oplock::{lease_break, notice, oplock_body};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use zaffre_core::Error;
+use zaffre_core::file::opens::{Closed, Event, FileKey, HandleId, LeaseId, Listener, Owner};
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::FileRefusal;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::oplock::Caching;
+
+/// A handle of a file or directory.
+#[derive(Debug)]
+pub(crate) struct FileHandle {
+    /// Its number in the open table.
+    pub(crate) handle: HandleId,
+    pub(crate) file: FileKey,
+    pub(crate) directory: bool,
+    pub(crate) access: AccessMask,
+    /// The options of its CREATE.
+    pub(crate) options: u32,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) lease: Option<LeaseId>,
+    pub(crate) durable: Option<Durable>,
+    /// What commands keep with it.
+    pub(crate) scratch: Scratch,
+}
+
+/// How a handle outlives its connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Durable {
+    /// The client's id of the create, in the second version.
+    pub(crate) guid: Option<[u8; 16]>,
+    /// How long.
+    pub(crate) time: Duration,
+}
+
+impl FileHandle {
+    /// Its id on the wire.
+    pub(crate) fn id(&self) -> FileId {
+        id_of(self.handle)
+    }
+}
+
+/// The id of a handle on the wire: the table's number is never used twice, so both parts are it.
+pub(crate) fn id_of(handle: HandleId) -> FileId {
+    FileId { persistent: handle.0, volatile: handle.0 }
+}
+
+/// The level of an oplock that caches so much.
+pub(crate) fn level_of(caching: Caching) -> u8 {
+    match caching {
+        Caching::RWH => 0x09,
+        Caching::RW => 0x08,
+        caching if caching.contains(Caching::R) => 0x01,
+        _ => 0x00,
+    }
+}
+
+/// Tells a session's client what happens to its handles.
+#[derive(Debug)]
+struct Ear {
+    connection: Weak<Connection>,
+    session: Weak<Session>,
+}
+
+impl Listener for Ear {
+    fn tell(&self, event: Event) {
+        let connection = self.connection.upgrade();
+        let tell = |body: &[u8]| {
+            if let Some(connection) = &connection {
+                connection.notify(notice(body));
+            }
+        };
+        match event {
+            Event::Oplock { handle, notice } => {
+                tell(&oplock_body(level_of(notice.to), id_of(handle)));
+            }
+            Event::Lease { lease, notice, second_version, .. } => {
+                let epoch = if second_version { notice.epoch } else { 0 };
+                let [from, to] = [notice.from, notice.to].map(|state| u32::from(state.bits()));
+                tell(&lease_break(epoch, notice.answer, lease.key.to_le_bytes(), from, to));
+            }
+            Event::Closed { handle } => {
+                if let Some(session) = self.session.upgrade() {
+                    session.take_open(id_of(handle));
+                }
+            }
+        }
+    }
+}
+
+/// The owner of handles that a request opens.
+pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
+    let ear =
+        Ear { connection: Arc::downgrade(&x.connection), session: Arc::downgrade(&x.session) };
+    Owner {
+        listener: Arc::new(ear),
+        session: x.session.id,
+        tree: u64::from(x.tree.id),
+        client_address: x.connection.peer.to_string().into(),
+        client_name: x.connection.peer.ip().to_string().into(),
+    }
+}
+
+/// Closes a handle and does what its close leaves to be done.
+pub(crate) async fn close(server: &Server, open: &FileHandle) {
+    // Somebody else may have closed it.
+    if let Ok(closed) = server.core.opens().close(open.handle) {
+        finish(&open.disk, closed).await;
+    }
+}
+
+/// Removes what goes with its last handle.
+pub(crate) async fn finish(disk: &Disk, closed: Closed) {
+    let Some(removal) = closed.removal else { return };
+    match disk.mount.remove(closed.file.file).await {
+        // A directory that was filled meanwhile stays.
+        Ok(()) | Err(Error::Refused(Refusal::File(FileRefusal::DirectoryNotEmpty))) => {}
+        Err(error) => tracing::warn!(?error, "a deleted file could not be removed"),
+    }
+    drop(removal);
+}
