@@ -19,8 +19,15 @@ const FAIL_IMMEDIATELY: u32 = 0x10;
 /// What a LOCK asks for.
 #[derive(PartialEq, Eq, Debug)]
 enum Wish {
-    Lock { ranges: Vec<(Range, LockKind)>, wait: bool },
-    Unlock(Vec<Range>),
+    Lock {
+        ranges: Vec<(Range, LockKind)>,
+        wait: bool,
+    },
+    /// Ranges up to the first element that makes no sense, and whether there was one.
+    Unlock {
+        ranges: Vec<Range>,
+        then: Option<Status>,
+    },
 }
 
 /// LOCK.
@@ -34,11 +41,14 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &LockRequest) -> Result<R
     let sequence = sequence(x, file, request.sequence);
     let opens = x.server.core.opens().clone();
     match wish {
-        Wish::Unlock(ranges) => {
+        Wish::Unlock { ranges, then } => {
             opens.unlock(file.handle, &ranges, sequence).map_err(|why| match why {
                 UnlockRefused::NotLocked => Status::RANGE_NOT_LOCKED,
                 UnlockRefused::Closed => Status::FILE_CLOSED,
             })?;
+            if let Some(status) = then {
+                return Err(status.into());
+            }
         }
         Wish::Lock { ranges, wait } => {
             match opens.lock(file.handle, &ranges, wait, sequence).map_err(not_granted)? {
@@ -82,11 +92,16 @@ fn wish(elements: &[LockElement]) -> Result<Wish, Status> {
     let first = elements.first().ok_or(Status::INVALID_PARAMETER)?;
     let alone = elements.len() == 1;
     if first.flags == UNLOCK {
-        let range = |element: &LockElement| {
-            let unlocks = element.flags & !FAIL_IMMEDIATELY == UNLOCK;
-            if unlocks { range(element) } else { Err(Status::INVALID_PARAMETER) }
+        // Unlike locks, those before a bad one are unlocked.
+        let unlocks = |element: &LockElement| match element.flags {
+            UNLOCK => range(element),
+            _ => Err(Status::INVALID_PARAMETER),
         };
-        return elements.iter().map(range).collect::<Result<_, _>>().map(Wish::Unlock);
+        let mut then = None;
+        let ranges = elements.iter().map(unlocks);
+        let ranges = ranges.map_while(|range| range.map_err(|status| then = Some(status)).ok());
+        let ranges = ranges.collect();
+        return Ok(Wish::Unlock { ranges, then });
     }
     let mut ranges = Vec::new();
     for element in elements {
@@ -114,7 +129,7 @@ mod tests {
     #[test]
     fn flags_say_what_is_wanted() {
         let element = |flags| LockElement { offset: 5, length: 1, flags };
-        let rows: [(&[u32], Result<&str, Status>); 12] = [
+        let rows: [(&[u32], Result<&str, Status>); 13] = [
             (&[1], Ok("lock, wait")),
             (&[0x11], Ok("lock")),
             (&[2], Ok("lock, wait")),
@@ -125,7 +140,8 @@ mod tests {
             (&[3], Err(Status::INVALID_PARAMETER)),
             (&[0x20], Err(Status::INVALID_PARAMETER)),
             (&[0x11, 4], Err(Status::INVALID_PARAMETER)),
-            (&[4, 0x11], Err(Status::INVALID_PARAMETER)),
+            (&[4, 0x11], Ok("unlock, then refuse")),
+            (&[0x14], Err(Status::INVALID_PARAMETER)),
             (&[2, 2], Err(Status::INVALID_PARAMETER)),
         ];
         for (flags, want) in rows {
@@ -133,7 +149,8 @@ mod tests {
             let got = wish(&elements).map(|wish| match wish {
                 Wish::Lock { wait: true, .. } => "lock, wait",
                 Wish::Lock { wait: false, .. } => "lock",
-                Wish::Unlock(_) => "unlock",
+                Wish::Unlock { then: None, .. } => "unlock",
+                Wish::Unlock { .. } => "unlock, then refuse",
             });
             assert_eq!(got, want, "{flags:?}");
         }
