@@ -6,7 +6,7 @@ use crate::server::session::Session;
 use crate::server::state::Server;
 use crate::status::{Failure, Status};
 use std::sync::Arc;
-use zaffre_base::{Incarnation, ShareName, Stamp};
+use zaffre_base::{Incarnation, ShareName};
 use zaffre_core::file::mount::Mount;
 use zaffre_core::file::opens::FileKey;
 use zaffre_domain::fs::FileId;
@@ -16,8 +16,6 @@ use zaffre_domain::fs::properties::from_filetime;
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) mount: Mount,
-    pub(crate) name: ShareName,
-    snapshot: Option<Stamp>,
 }
 
 impl Disk {
@@ -28,46 +26,32 @@ impl Disk {
         name: &str,
     ) -> Result<Arc<Self>, Failure> {
         let name = ShareName::parse(name).map_err(|_| Status::BAD_NETWORK_NAME)?;
-        Self::open(server, session, name, None).await
-    }
-
-    async fn open(
-        server: &Server,
-        session: &Session,
-        name: ShareName,
-        snapshot: Option<Stamp>,
-    ) -> Result<Arc<Self>, Failure> {
-        let mount = Mount::open(&server.core, &session.holder, &name, snapshot).await?;
-        Ok(Arc::new(Self { mount, name, snapshot }))
+        let mount = Mount::open(&server.core, &session.holder, &name, None).await?;
+        Ok(Arc::new(Self { mount }))
     }
 
     /// The share as the snapshot of that moment (100 ns since 1601) shows it. A client knows
     /// snapshots to the second, as their names in paths are.
-    pub(crate) async fn at(
-        &self,
-        server: &Server,
-        session: &Session,
-        moment: u64,
-    ) -> Result<Arc<Self>, Failure> {
+    pub(crate) async fn at(&self, moment: u64) -> Result<Arc<Self>, Failure> {
         let wanted = from_filetime(moment);
         let second = wanted.whole_seconds();
         let snapshots = self.mount.snapshots().await?;
         let exact = snapshots.iter().find(|stamp| stamp.time() == wanted);
         let near = || snapshots.iter().find(|stamp| stamp.time().whole_seconds() == second);
         let stamp = exact.or_else(near).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
-        Self::open(server, session, self.name.clone(), Some(*stamp)).await
+        Ok(Arc::new(Self { mount: self.mount.at(*stamp).await? }))
     }
 
     /// Whether nothing in it can be changed.
     pub(crate) fn is_snapshot(&self) -> bool {
-        self.snapshot.is_some()
+        self.mount.snapshot().is_some()
     }
 
     /// What a file of it is to the open table. Files of a snapshot are others than those of the
     /// share: nobody who has one open is in the way of the other.
     pub(crate) fn key(&self, file: FileId) -> FileKey {
         let Incarnation(share) = self.mount.incarnation();
-        let apart = self.snapshot.map_or(0, |stamp| stamp.0.reverse_bits());
+        let apart = self.mount.snapshot().map_or(0, |stamp| stamp.0.reverse_bits());
         FileKey { share: Incarnation(share ^ apart), file }
     }
 

@@ -86,7 +86,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply
     }
     let mut disk = super::disk(x)?;
     if let Some(moment) = ask.moment {
-        disk = disk.at(&x.server, &x.session, moment).await?;
+        disk = disk.at(moment).await?;
     }
     let mut patience = None;
     for _ in 0..TRIES {
