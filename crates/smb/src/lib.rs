@@ -3,8 +3,6 @@
 //! Must never serve SMB 1, an unsigned request of a session, or anybody who has not proven that
 //! they hold an account's key.
 
-#![expect(dead_code, reason = "what waits and what is told belongs to the commands on files")]
-
 pub mod crypto;
 pub mod dialect;
 mod files;

@@ -35,6 +35,7 @@ statuses! {
     INVALID_DEVICE_REQUEST = 0xC000_0010;
     END_OF_FILE = 0xC000_0011;
     MORE_PROCESSING_REQUIRED = 0xC000_0016;
+    INVALID_VIEW_SIZE = 0xC000_001F;
     ACCESS_DENIED = 0xC000_0022;
     BUFFER_TOO_SMALL = 0xC000_0023;
     OBJECT_NAME_INVALID = 0xC000_0033;
@@ -80,20 +81,6 @@ statuses! {
     NOT_A_REPARSE_POINT = 0xC000_0275;
     FILE_NOT_AVAILABLE = 0xC000_0467;
     SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP = 0xC05D_0000;
-}
-
-impl Status {
-    /// Whether the answer still has the body of a success.
-    pub fn has_body(self) -> bool {
-        matches!(
-            self,
-            Self::SUCCESS
-                | Self::MORE_PROCESSING_REQUIRED
-                | Self::BUFFER_OVERFLOW
-                | Self::NOTIFY_ENUM_DIR
-                | Self::NOTIFY_CLEANUP
-        )
-    }
 }
 
 /// A refusal as the wire has it.

@@ -3,6 +3,7 @@
 //! Must never be dropped while the open table still has it: [`close`] ends both.
 
 use super::disk::Disk;
+use super::notify;
 use super::scratch::Scratch;
 use crate::server::connection::Connection;
 use crate::server::exchange::Exchange;
@@ -115,19 +116,29 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 
 /// Closes a handle and does what its close leaves to be done.
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
+    open.scratch.watch.close();
+    let place = server.core.opens().place(open.handle);
     // Somebody else may have closed it.
-    if let Ok(closed) = server.core.opens().close(open.handle) {
-        finish(&open.disk, closed).await;
+    if let Ok(closed) = server.core.opens().close(open.handle)
+        && finish(&open.disk, closed).await
+        && let Some(place) = place
+    {
+        notify::removed(server, &open.disk, open.directory, &place.path);
     }
 }
 
-/// Removes what goes with its last handle.
-pub(crate) async fn finish(disk: &Disk, closed: Closed) {
-    let Some(removal) = closed.removal else { return };
-    match disk.mount.remove(closed.file.file).await {
+/// Removes what goes with its last handle; says whether something was.
+pub(crate) async fn finish(disk: &Disk, closed: Closed) -> bool {
+    let Some(removal) = closed.removal else { return false };
+    let removed = match disk.mount.remove(closed.file.file).await {
+        Ok(()) => true,
         // A directory that was filled meanwhile stays.
-        Ok(()) | Err(Error::Refused(Refusal::File(FileRefusal::DirectoryNotEmpty))) => {}
-        Err(error) => tracing::warn!(?error, "a deleted file could not be removed"),
-    }
+        Err(Error::Refused(Refusal::File(FileRefusal::DirectoryNotEmpty))) => false,
+        Err(error) => {
+            tracing::warn!(?error, "a deleted file could not be removed");
+            false
+        }
+    };
     drop(removal);
+    removed
 }

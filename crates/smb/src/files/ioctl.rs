@@ -2,18 +2,33 @@
 //!
 //! Must never answer a control it does not know with success.
 
+use super::handle::FileHandle;
+use super::io::{before_change, needs, target};
+use super::{copychunk, notify};
 use crate::rpc::pipe;
 use crate::server::exchange::{Exchange, Reply};
 use crate::server::negotiate;
 use crate::server::session::Share;
 use crate::status::{Failure, Status};
-use crate::wire::cursor::index;
+use crate::wire::cursor::{Reader, Writer, index, length32, utf16_bytes};
 use crate::wire::io::{IoctlRequest, ioctl_response};
+use zaffre_base::Stamp;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::locks::{Range, Touch};
 
 const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 const PIPE_TRANSCEIVE: u32 = 0x0011_C017;
 const DFS_GET_REFERRALS: u32 = 0x0006_0194;
 const DFS_GET_REFERRALS_EX: u32 = 0x0006_01B0;
+const REQUEST_RESUME_KEY: u32 = 0x0014_0078;
+const COPYCHUNK: u32 = 0x0014_40F2;
+const COPYCHUNK_WRITE: u32 = 0x0014_80F2;
+const ENUMERATE_SNAPSHOTS: u32 = 0x0014_4064;
+const SET_SPARSE: u32 = 0x0009_00C4;
+const SET_ZERO_DATA: u32 = 0x0009_80C8;
+const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
+const GET_REPARSE_POINT: u32 = 0x0009_00A8;
+const GET_COMPRESSION: u32 = 0x0009_003C;
 
 /// IOCTL.
 pub(crate) async fn run(x: &mut Exchange<'_>, request: IoctlRequest) -> Result<Reply, Failure> {
@@ -28,7 +43,10 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: IoctlRequest) -> Result<R
             Share::Pipes => pipe::transceive(x, &request).await,
             Share::Disk(_) => Err(Status::INVALID_DEVICE_REQUEST.into()),
         },
-        _ => Err(Status::INVALID_DEVICE_REQUEST.into()),
+        _ => match x.tree.share {
+            Share::Pipes => Err(Status::INVALID_DEVICE_REQUEST.into()),
+            Share::Disk(_) => of_file(x, &request).await,
+        },
     }
 }
 
@@ -44,4 +62,147 @@ fn validate(x: &Exchange<'_>, request: &IoctlRequest) -> Result<Reply, Failure> 
         return Err(Status::INVALID_PARAMETER.into());
     }
     Ok(Reply::ok(ioctl_response(request.code, request.file, &output)))
+}
+
+async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, Failure> {
+    let file = target(x, request.file)?;
+    let most = index(request.max_output);
+    let mut status = Status::SUCCESS;
+    let output = match request.code {
+        REQUEST_RESUME_KEY => {
+            if most < 32 {
+                return Err(Status::INVALID_PARAMETER.into());
+            }
+            copychunk::resume_key(&file)
+        }
+        COPYCHUNK | COPYCHUNK_WRITE => return copychunk::run(x, &file, request).await,
+        ENUMERATE_SNAPSHOTS => snapshots(&file, most).await?,
+        SET_SPARSE => {
+            set_sparse(&file, &request.input)?;
+            Vec::new()
+        }
+        SET_ZERO_DATA => {
+            zero_data(x, &file, &request.input).await?;
+            Vec::new()
+        }
+        QUERY_ALLOCATED_RANGES => {
+            let (output, cut) = allocated_ranges(x, &file, &request.input, most).await?;
+            if cut {
+                status = Status::BUFFER_OVERFLOW;
+            }
+            output
+        }
+        GET_REPARSE_POINT => return Err(Status::NOT_A_REPARSE_POINT.into()),
+        GET_COMPRESSION => {
+            if most < 2 {
+                return Err(Status::INVALID_PARAMETER.into());
+            }
+            vec![0, 0]
+        }
+        _ => return Err(Status::INVALID_DEVICE_REQUEST.into()),
+    };
+    Ok(Reply { status, body: ioctl_response(request.code, file.id(), &output) })
+}
+
+/// Every file is sparse, whatever it is told.
+fn set_sparse(file: &FileHandle, input: &[u8]) -> Result<(), Status> {
+    if file.directory {
+        return Err(Status::INVALID_PARAMETER);
+    }
+    needs(file, WRITES.union(AccessMask::WRITE_ATTRIBUTES))?;
+    if input.first() == Some(&0) { Err(Status::INVALID_DEVICE_REQUEST) } else { Ok(()) }
+}
+
+const WRITES: AccessMask = AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA);
+
+async fn zero_data(x: &Exchange<'_>, file: &FileHandle, input: &[u8]) -> Result<(), Failure> {
+    let mut reader = Reader::new(input);
+    let (offset, end) = (reader.u64()?, reader.u64()?);
+    if file.directory || offset > end || end > i64::MAX.unsigned_abs() {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    needs(file, AccessMask::WRITE_DATA)?;
+    if file.disk.is_snapshot() {
+        return Err(Status::MEDIA_WRITE_PROTECTED.into());
+    }
+    before_change(x.server.core.opens(), file, offset, end - offset)?;
+    let kept = file.scratch.kept_times();
+    file.disk.mount.clear(file.file.file, offset, end, kept).await?;
+    notify::modified(&x.server, file, notify::LAST_WRITE);
+    Ok(())
+}
+
+/// Ranges that were written, as pairs of offset and length; and whether more did not fit.
+async fn allocated_ranges(
+    x: &Exchange<'_>,
+    file: &FileHandle,
+    input: &[u8],
+    most: usize,
+) -> Result<(Vec<u8>, bool), Failure> {
+    let mut reader = Reader::new(input);
+    let (offset, length) = (reader.u64()?, reader.u64()?);
+    let end = offset.checked_add(length).filter(|end| *end <= i64::MAX.unsigned_abs());
+    let Some(end) = end.filter(|_| !file.directory) else {
+        return Err(Status::INVALID_PARAMETER.into());
+    };
+    needs(file, AccessMask::READ_DATA)?;
+    let range = Range { offset, len: length };
+    if !x.server.core.opens().may_touch(file.handle, range, Touch::Read) {
+        return Err(Status::FILE_LOCK_CONFLICT.into());
+    }
+    let (ranges, mut more) = file.disk.mount.ranges(file.file.file, offset, end).await?;
+    let mut to = Writer::new();
+    for (start, end) in ranges {
+        if to.len() + 16 > most {
+            if to.is_empty() {
+                return Err(Status::BUFFER_TOO_SMALL.into());
+            }
+            more = true;
+            break;
+        }
+        to.u64(start).u64(end - start);
+    }
+    Ok((to.finish(), more))
+}
+
+/// `@GMT-2026.01.31-23.59.59`
+fn token(snapshot: Stamp) -> String {
+    let text = snapshot.time().iso7().to_string();
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let (date, time) = (part(0, 10).replace('-', "."), part(11, 19).replace(':', "."));
+    format!("@GMT-{date}-{time}")
+}
+
+/// The share's snapshots, newest first; without room for them, how much they need.
+async fn snapshots(file: &FileHandle, most: usize) -> Result<Vec<u8>, Failure> {
+    if most < 16 {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    let snapshots = file.disk.mount.snapshots().await?;
+    let mut names = Vec::new();
+    for snapshot in snapshots.iter().rev() {
+        names.extend(utf16_bytes(token(*snapshot).encode_utf16().chain([0])));
+    }
+    names.extend([0, 0]);
+    let count = length32(snapshots.len());
+    let mut to = Writer::new();
+    if snapshots.is_empty() || 12 + names.len() > most {
+        // A client asks with little room first, to hear how much it needs.
+        to.u32(count).u32(0).length(names.len()).zeros(4);
+    } else {
+        to.u32(count).u32(count).length(names.len()).bytes(&names);
+    }
+    Ok(to.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zaffre_base::Timestamp;
+
+    #[test]
+    fn tokens_name_the_second() {
+        let at = Timestamp::from_unix_seconds(1_769_903_999);
+        assert_eq!(token(Stamp(at.0 + 77)), "@GMT-2026.01.31-23.59.59");
+    }
 }

@@ -3,15 +3,23 @@
 //! Must never touch the store: everything goes through `zaffre_core::file`.
 
 pub(crate) mod close;
+mod copychunk;
 pub(crate) mod create;
 pub(crate) mod disk;
 pub(crate) mod durable;
 pub(crate) mod facts;
 pub(crate) mod handle;
+pub(crate) mod io;
 pub(crate) mod ioctl;
 pub(crate) mod lock;
+pub(crate) mod notify;
 pub(crate) mod oplock;
+mod pattern;
+pub(crate) mod query_directory;
+pub(crate) mod query_info;
+mod rename;
 pub(crate) mod scratch;
+pub(crate) mod set_info;
 
 pub(crate) use disk::Disk;
 pub(crate) use durable::{abandon, sweep};

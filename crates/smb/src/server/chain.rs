@@ -58,11 +58,12 @@ pub(super) async fn run(
     let elements = header::elements(&message)?;
     let answers = Answers::to(sealed.clone());
     let alone = elements.len() == 1;
-    let mut waiting = Waiting { turn: Some(turn), answers, last: false, alone, pending: None };
+    let mut waiting =
+        Waiting { turn: Some(turn), answers, last: false, alone, pending: None, cancel: None };
     let mut chain = Chain { session: sealed, tree: 0, file: Err(Status::INVALID_PARAMETER) };
     for (at, element) in elements.iter().enumerate() {
         waiting.last = at + 1 == elements.len();
-        waiting.pending = None;
+        (waiting.pending, waiting.cancel) = (None, None);
         let header = Header::parse(element)?;
         if header.has(RESPONSE) {
             return Err(Hangup);

@@ -106,12 +106,12 @@ async fn on_disk(x: &mut Exchange<'_>, request: Request) -> Result<Reply, Failur
         Request::Close(request) => files::close::run(x, request).await,
         Request::Lock(request) => files::lock::run(x, &request).await,
         Request::OplockBreak(answer) => files::oplock::run(x, answer),
-        Request::Flush(_)
-        | Request::Read(_)
-        | Request::Write(_)
-        | Request::QueryInfo(_)
-        | Request::SetInfo(_)
-        | Request::QueryDirectory(_)
-        | Request::ChangeNotify(_) => Err(Status::NOT_SUPPORTED.into()),
+        Request::Flush(file) => files::io::flush(x, file),
+        Request::Read(request) => files::io::read(x, request).await,
+        Request::Write(request) => files::io::write(x, request).await,
+        Request::QueryInfo(request) => files::query_info::run(x, request).await,
+        Request::SetInfo(request) => files::set_info::run(x, request).await,
+        Request::QueryDirectory(request) => files::query_directory::run(x, request).await,
+        Request::ChangeNotify(request) => files::notify::run(x, request).await,
     }
 }

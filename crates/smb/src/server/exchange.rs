@@ -49,6 +49,8 @@ pub(super) struct Waiting {
     pub(super) alone: bool,
     /// The id it waits under.
     pub(super) pending: Option<u64>,
+    /// What cancels it.
+    pub(super) cancel: Option<Arc<Notify>>,
 }
 
 /// Tells that nobody wants the answer any more.
@@ -77,12 +79,13 @@ impl Exchange<'_> {
     /// it just waits: what follows needs its outcome.
     pub(crate) async fn pend(&mut self) -> Result<Cancelled, Failure> {
         if self.waiting.pending.is_some() || !self.waiting.last {
-            return Ok(Cancelled(None));
+            return Ok(Cancelled(self.waiting.cancel.clone()));
         }
         let message_id = self.header.message_id;
         let (id, cancel) =
             self.connection.add_pending(message_id).ok_or(Status::INSUFFICIENT_RESOURCES)?;
         self.waiting.pending = Some(id);
+        self.waiting.cancel = Some(cancel.clone());
         self.waiting.answers.interim(&self.connection, &self.header, id);
         if let Some(message) = self.waiting.answers.take() {
             self.connection.send(message).await;
@@ -97,10 +100,5 @@ impl Exchange<'_> {
         if self.waiting.alone {
             self.waiting.turn = None;
         }
-    }
-
-    /// Whether the client sends this again because it got no answer.
-    pub(crate) fn is_replay(&self) -> bool {
-        self.header.has(crate::wire::header::REPLAY)
     }
 }

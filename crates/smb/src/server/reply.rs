@@ -52,8 +52,7 @@ impl Answers {
         pending: Option<u64>,
     ) -> &[u8] {
         let (status, body) = match outcome {
-            Ok(Reply { status, body }) if status.has_body() => (status, body),
-            Ok(Reply { status, .. }) => (status, error_response(&[])),
+            Ok(Reply { status, body }) => (status, body),
             Err(Failure { status, data }) => (status, error_response(&data)),
         };
         let credits = match pending {

@@ -114,11 +114,6 @@ impl Session {
         opens.remove(&id.volatile)
     }
 
-    /// The handle of that number in the open table.
-    pub(crate) fn open_by(&self, matches: impl Fn(&Open) -> bool) -> Option<Arc<Open>> {
-        lock(&self.opens).values().find(|open| matches(open)).cloned()
-    }
-
     /// Ends it, once: no tree and no open can be added any more, and those it had are given back.
     pub(crate) fn end(&self) -> Vec<Arc<Open>> {
         self.ended.store(true, Ordering::SeqCst);

@@ -6,6 +6,7 @@ use super::session::Session;
 use super::throttle::Throttle;
 use crate::files::Disk;
 use crate::files::durable::Orphanage;
+use crate::files::notify::Watches;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -32,6 +33,8 @@ pub(crate) struct Server {
     pub(crate) buffers: Arc<Semaphore>,
     /// Handles whose clients may come back.
     pub(crate) orphans: Arc<Orphanage>,
+    /// Who watches directories.
+    pub(crate) watches: Watches,
     disks: Mutex<HashMap<Incarnation, Weak<Disk>>>,
     sessions: Mutex<HashMap<u64, Weak<Session>>>,
     next_file: AtomicU64,
@@ -57,6 +60,7 @@ impl Server {
             accounts,
             guid: random()?,
             throttle: Throttle::default(),
+            watches: Watches::default(),
             buffers: Arc::new(Semaphore::new(crate::limits::BUFFERED_BYTES)),
             orphans: Arc::default(),
             disks: Mutex::default(),

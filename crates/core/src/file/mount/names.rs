@@ -9,7 +9,7 @@ use crate::file::permission::Origin;
 use crate::file::records::{FilePart, Inode, NewInode};
 use crate::file::rename::move_entry;
 use crate::file::settings::of_new;
-use crate::file::tree::Walk;
+use crate::file::tree::{Tree, Walk};
 use crate::service::{blocking, fresh_id};
 use crate::sparse::{self, Label, SparseKeys};
 use std::sync::Arc;
@@ -94,6 +94,18 @@ impl Mount {
     /// Whether a directory has no entries.
     pub async fn is_empty(&self, id: FileId) -> Result<bool, Error> {
         Ok(self.list(id, None, 1).await?.is_empty())
+    }
+
+    /// What a directory has under a name; nothing if that cannot be a name.
+    pub async fn entry(&self, directory: FileId, name: &str) -> Result<Option<Listed>, Error> {
+        let Ok(name) = EntryName::parse(name) else { return Ok(None) };
+        let reading = self.reading().await?;
+        let mut rows = &reading.inside;
+        let mut tree = Tree { rows: &mut rows, keys: reading.keys, at: reading.at };
+        let Some(entry) = tree.entry(directory, &name)? else { return Ok(None) };
+        let id = entry.child();
+        let facts = facts(&reading.inode(id)?, reading.now);
+        Ok(Some(Listed { name: entry.name, folded: name.folded(), id, facts }))
     }
 
     /// At most `most` entries of a directory, in order, after the one given in upper case.

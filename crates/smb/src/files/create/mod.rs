@@ -10,6 +10,7 @@ pub(crate) use answer::lease_context;
 use super::disk::Disk;
 use super::durable;
 use super::handle::owner;
+use super::notify;
 use crate::server::exchange::{Cancelled, Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::create::Request;
@@ -240,6 +241,7 @@ async fn make(
         Err(error) if is(&error, FileRefusal::ResourceAlreadyExists) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    notify::added(&x.server, disk, directory, &node.path);
     let mut request = open_request(x, disk, ask, &node, access);
     // It was made a moment ago: there is nothing to replace.
     request.overwrites = false;

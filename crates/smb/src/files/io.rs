@@ -1,0 +1,114 @@
+//! READ, WRITE and FLUSH.
+//!
+//! Must never touch bytes that another handle has locked, or that this handle was not opened for.
+
+use super::handle::FileHandle;
+use super::notify;
+use crate::server::exchange::{Exchange, Reply};
+use crate::status::{Failure, Status};
+use crate::wire::FileId;
+use crate::wire::cursor::index;
+use crate::wire::io::{ReadRequest, WriteRequest, read_response, write_response};
+use crate::wire::session::empty_response;
+use bytes::Bytes;
+use std::sync::Arc;
+use zaffre_core::file::opens::{Opens, Refused};
+use zaffre_domain::fs::FileRefusal;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::locks::{Range, Touch};
+use zaffre_domain::fs::oplock::Cause;
+
+/// Offsets are signed on the other side.
+const LARGEST_OFFSET: u64 = i64::MAX.unsigned_abs();
+
+/// The file or directory of a request.
+pub(super) fn target(x: &mut Exchange<'_>, id: FileId) -> Result<Arc<FileHandle>, Status> {
+    let open = x.open(id)?;
+    x.related = Ok(open.id);
+    open.file().cloned().ok_or(Status::INVALID_DEVICE_REQUEST)
+}
+
+/// Refuses what the handle was not opened for.
+pub(super) fn needs(file: &FileHandle, any_of: AccessMask) -> Result<(), Status> {
+    if file.access.intersects(any_of) { Ok(()) } else { Err(Status::ACCESS_DENIED) }
+}
+
+/// A refusal of the open table as a status.
+pub(super) fn refused(refused: Refused) -> Status {
+    Status::from(FileRefusal::from(refused))
+}
+
+/// Whether the bytes may be changed; whoever has cached them is told.
+pub(super) fn before_change(
+    opens: &Opens,
+    file: &FileHandle,
+    offset: u64,
+    len: u64,
+) -> Result<(), Status> {
+    if !opens.may_touch(file.handle, Range { offset, len }, Touch::Write) {
+        return Err(Status::FILE_LOCK_CONFLICT);
+    }
+    opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
+    Ok(())
+}
+
+/// READ.
+pub(crate) async fn read(x: &mut Exchange<'_>, request: ReadRequest) -> Result<Reply, Failure> {
+    let file = target(x, request.file)?;
+    if file.directory {
+        return Err(Status::INVALID_DEVICE_REQUEST.into());
+    }
+    needs(&file, AccessMask::READ_DATA.union(AccessMask::EXECUTE))?;
+    let (offset, len) = (request.offset, u64::from(request.length));
+    if offset.checked_add(len).is_none_or(|end| end > LARGEST_OFFSET) {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    if !x.server.core.opens().may_touch(file.handle, Range { offset, len }, Touch::Read) {
+        return Err(Status::FILE_LOCK_CONFLICT.into());
+    }
+    x.let_others_run();
+    let data = file.disk.mount.read(file.file.file, offset, len).await?;
+    if (data.is_empty() && len > 0) || data.len() < index(request.minimum) {
+        return Err(Status::END_OF_FILE.into());
+    }
+    Ok(Reply::ok(read_response(&data)))
+}
+
+/// WRITE.
+pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result<Reply, Failure> {
+    let file = target(x, request.file)?;
+    if file.directory {
+        return Err(Status::INVALID_DEVICE_REQUEST.into());
+    }
+    needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
+    let count = request.data.len();
+    let (offset, len) = (request.offset, u64::try_from(count).unwrap_or(u64::MAX));
+    if offset.checked_add(len).is_none_or(|end| end > LARGEST_OFFSET) {
+        return Err(Status::INVALID_PARAMETER.into());
+    }
+    let mount = &file.disk.mount;
+    if !file.access.intersects(AccessMask::WRITE_DATA) {
+        // Whoever may only append may not change what is there.
+        let size = mount.facts(file.file.file).await?.size;
+        if offset < size {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+    }
+    if count == 0 {
+        return Ok(Reply::ok(write_response(0)));
+    }
+    before_change(x.server.core.opens(), &file, offset, len)?;
+    x.let_others_run();
+    let kept = file.scratch.kept_times();
+    let data = Bytes::from(request.data);
+    mount.write(file.file.file, offset, data, kept).await?;
+    notify::modified(&x.server, &file, notify::SIZE | notify::LAST_WRITE);
+    Ok(Reply::ok(write_response(count)))
+}
+
+/// FLUSH: what was acknowledged is durable already.
+pub(crate) fn flush(x: &mut Exchange<'_>, id: FileId) -> Result<Reply, Failure> {
+    let file = target(x, id)?;
+    needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
+    Ok(Reply::ok(empty_response()))
+}

@@ -1,0 +1,223 @@
+//! QUERY_INFO: what a file, its share and its descriptor are like.
+//!
+//! Must never send more than the client has room for, or cut what may not be cut.
+
+use super::handle::FileHandle;
+use super::io::{needs, target};
+use crate::server::exchange::{Exchange, Reply};
+use crate::status::{Failure, Status};
+use crate::wire::create::Facts;
+use crate::wire::cursor::{Writer, index, length32, utf16_bytes};
+use crate::wire::info::{QueryRequest, buffer_response};
+use zaffre_base::limits::FILE_ALLOCATION_BYTES;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::properties::to_filetime;
+use zaffre_domain::fs::security::control;
+
+const FILE: u8 = 1;
+const FILE_SYSTEM: u8 = 2;
+const SECURITY: u8 = 3;
+
+/// QUERY_INFO.
+pub(crate) async fn run(x: &mut Exchange<'_>, request: QueryRequest) -> Result<Reply, Failure> {
+    let file = target(x, request.file)?;
+    let most = index(request.output);
+    match request.kind {
+        FILE => file_info(x, &file, request.class, most).await,
+        FILE_SYSTEM => system_info(&file, request.class, most).await,
+        SECURITY => security(&file, request.additional, most).await,
+        _ => Err(Status::NOT_SUPPORTED.into()),
+    }
+}
+
+/// An answer of one size.
+fn fixed(body: Vec<u8>, most: usize) -> Result<Reply, Failure> {
+    if body.len() > most {
+        return Err(Status::INFO_LENGTH_MISMATCH.into());
+    }
+    Ok(Reply::ok(buffer_response(&body)))
+}
+
+/// An answer whose tail may be cut; `least` bytes may not.
+fn cut(mut body: Vec<u8>, least: usize, most: usize) -> Result<Reply, Failure> {
+    if least > most {
+        return Err(Status::INFO_LENGTH_MISMATCH.into());
+    }
+    let status = if body.len() > most { Status::BUFFER_OVERFLOW } else { Status::SUCCESS };
+    body.truncate(most);
+    Ok(Reply { status, body: buffer_response(&body) })
+}
+
+/// The path from the share's root, with `\` in front.
+fn path(x: &Exchange<'_>, file: &FileHandle) -> String {
+    let place = x.server.core.opens().place(file.handle);
+    let path = place.map_or_else(String::new, |place| place.path.replace('/', "\\"));
+    format!("\\{path}")
+}
+
+fn standard(x: &Exchange<'_>, file: &FileHandle, facts: &Facts, to: &mut Writer) {
+    let pending = x.server.core.opens().is_delete_pending(file.file);
+    // A file that is going has no name any more.
+    let links = u32::from(!pending);
+    to.u64(facts.allocation).u64(facts.end_of_file).u32(links);
+    to.u8(u8::from(pending)).u8(u8::from(file.directory)).u16(0);
+}
+
+fn basic(facts: &Facts, to: &mut Writer) {
+    to.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+    to.u32(facts.attributes).u32(0);
+}
+
+fn named(text: &str, to: &mut Writer) {
+    let name = utf16_bytes(text.encode_utf16());
+    to.length(name.len()).bytes(&name);
+}
+
+async fn file_info(
+    x: &Exchange<'_>,
+    file: &FileHandle,
+    class: u8,
+    most: usize,
+) -> Result<Reply, Failure> {
+    let id = file.file.file;
+    let facts = super::facts::of(&file.disk.mount.facts(id).await?);
+    let kept = *file.scratch.kept();
+    let mut to = Writer::new();
+    let attributes = AccessMask::READ_ATTRIBUTES;
+    match class {
+        4 => {
+            needs(file, attributes)?;
+            basic(&facts, &mut to);
+        }
+        5 => standard(x, file, &facts, &mut to),
+        6 => drop(to.u64(id.0)),
+        7 => drop(to.u32(0)),
+        8 => drop(to.u32(file.access.0)),
+        14 => drop(to.u64(kept.position)),
+        15 => return Err(Status::NO_EAS_ON_FILE.into()),
+        16 => drop(to.u32(mode(file))),
+        17 => drop(to.u32(0)),
+        18 => {
+            needs(file, attributes)?;
+            basic(&facts, &mut to);
+            standard(x, file, &facts, &mut to);
+            to.u64(id.0).u32(0).u32(file.access.0).u64(kept.position).u32(mode(file)).u32(0);
+            named(&path(x, file), &mut to);
+            return cut(to.finish(), 100, most);
+        }
+        21 => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
+        22 => return streams(file, &facts, most),
+        28 => drop(to.u64(facts.end_of_file).u16(0).zeros(6)),
+        34 => {
+            needs(file, attributes)?;
+            to.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+            to.u64(facts.allocation).u64(facts.end_of_file).u32(facts.attributes).u32(0);
+        }
+        35 => {
+            needs(file, attributes)?;
+            to.u32(facts.attributes).u32(0);
+        }
+        48 => {
+            named(path(x, file).trim_start_matches('\\'), &mut to);
+            return cut(to.finish(), 4, most);
+        }
+        59 => drop(to.u64(file.disk.volume()).u64(id.0).u64(0)),
+        _ => return Err(Status::INVALID_INFO_CLASS.into()),
+    }
+    fixed(to.finish(), most)
+}
+
+/// The options of CREATE that say how a handle is used.
+fn mode(file: &FileHandle) -> u32 {
+    const KEPT: u32 = 0x0000_103E;
+    file.options & KEPT
+}
+
+/// One stream, the file's own; a directory has none.
+fn streams(file: &FileHandle, facts: &Facts, most: usize) -> Result<Reply, Failure> {
+    let mut to = Writer::new();
+    if !file.directory {
+        let name = utf16_bytes("::$DATA".encode_utf16());
+        to.u32(0).u32(length32(name.len())).u64(facts.end_of_file).u64(facts.allocation);
+        to.bytes(&name);
+    }
+    let body = to.finish();
+    if body.len() > most {
+        return Err(Status::BUFFER_OVERFLOW.into());
+    }
+    Ok(Reply::ok(buffer_response(&body)))
+}
+
+async fn system_info(file: &FileHandle, class: u8, most: usize) -> Result<Reply, Failure> {
+    const SECTOR: u32 = 512;
+    let disk = &file.disk;
+    let unit = FILE_ALLOCATION_BYTES;
+    let sectors = 8;
+    let mut to = Writer::new();
+    match class {
+        1 => {
+            let label = utf16_bytes(disk.mount.share().to_string().encode_utf16());
+            let serial = disk.volume().to_le_bytes();
+            to.u64(to_filetime(disk.mount.created())).bytes(&serial[..4]);
+            to.length(label.len()).u8(0).u8(0).bytes(&label);
+            return cut(to.finish(), 24, most);
+        }
+        3 | 7 => {
+            let (quota, used) = disk.mount.space().await?;
+            let (total, free) = (quota / unit, quota.saturating_sub(used) / unit);
+            to.u64(total).u64(free);
+            if class == 7 {
+                to.u64(free);
+            }
+            to.u32(sectors).u32(SECTOR);
+        }
+        4 => drop(to.u32(7).u32(0x20)),
+        5 => {
+            // Case is kept but does not count; names are Unicode; descriptors are stored.
+            const TRAITS: u32 = 0x2 | 0x4 | 0x8;
+            let name = utf16_bytes("NTFS".encode_utf16());
+            to.u32(TRAITS).u32(255).length(name.len()).bytes(&name);
+            return cut(to.finish(), 16, most);
+        }
+        8 => return Err(Status::INVALID_PARAMETER.into()),
+        11 => {
+            let bytes = u32::try_from(unit).unwrap_or(SECTOR);
+            to.u32(SECTOR).u32(bytes).u32(bytes).u32(bytes).u32(3).u32(0).u32(0);
+        }
+        6 => return Err(Status::NOT_SUPPORTED.into()),
+        _ => return Err(Status::INVALID_INFO_CLASS.into()),
+    }
+    fixed(to.finish(), most)
+}
+
+/// Parts of a descriptor.
+pub(super) const OWNER: u32 = 0x1;
+pub(super) const GROUP: u32 = 0x2;
+pub(super) const DACL: u32 = 0x4;
+pub(super) const SACL: u32 = 0x8;
+
+async fn security(file: &FileHandle, parts: u32, most: usize) -> Result<Reply, Failure> {
+    if parts & SACL != 0 {
+        return Err(Status::ACCESS_DENIED.into());
+    }
+    needs(file, AccessMask::READ_CONTROL)?;
+    let mut descriptor = file.disk.mount.descriptor(file.file.file).await?;
+    descriptor.sacl = None;
+    descriptor.control &= !(control::SACL_PROTECTED | control::SACL_AUTO_INHERITED);
+    if parts & OWNER == 0 {
+        descriptor.owner = None;
+    }
+    if parts & GROUP == 0 {
+        descriptor.group = None;
+    }
+    if parts & DACL == 0 {
+        descriptor.dacl = None;
+        descriptor.control &= !(control::DACL_PROTECTED | control::DACL_AUTO_INHERITED);
+    }
+    let bytes = descriptor.to_bytes().map_err(Status::from)?;
+    if bytes.len() > most {
+        let data = length32(bytes.len()).to_le_bytes().to_vec();
+        return Err(Failure { status: Status::BUFFER_TOO_SMALL, data });
+    }
+    Ok(Reply::ok(buffer_response(&bytes)))
+}

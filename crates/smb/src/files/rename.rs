@@ -1,0 +1,145 @@
+//! Renaming what a handle is held of.
+//!
+//! Must never replace a file that somebody has open, or move a directory from under its users.
+
+use super::handle::FileHandle;
+use super::io::{needs, refused};
+use super::notify;
+use crate::server::exchange::Exchange;
+use crate::status::{Failure, Status};
+use crate::wire::cursor::{Malformed, Reader, index, utf16};
+use std::time::Duration;
+use zaffre_core::Error;
+use zaffre_core::file::opens::{Attempt, Place};
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::access::AccessMask;
+use zaffre_domain::fs::oplock::Cause;
+use zaffre_domain::fs::rest::RestOp;
+use zaffre_domain::fs::{Attributes, EntryName, FilePath, FileRefusal};
+
+/// How often a rename starts over because the target was replaced meanwhile.
+const TRIES: usize = 4;
+
+/// Waits until nobody caches a handle of the file any more. Others may wait for this request to go
+/// on, so the client is told.
+pub(super) async fn contend(x: &mut Exchange<'_>, file: &FileHandle) -> Result<(), Failure> {
+    let opens = x.server.core.opens().clone();
+    loop {
+        let now = opens.monotonic();
+        match opens.try_contend(file.handle, Cause::NameChange, now).map_err(refused)? {
+            Attempt::Done(()) => return Ok(()),
+            Attempt::Wait(waiting) => {
+                let cancelled = x.pend().await?;
+                tokio::select! {
+                    () = waiting.wait(now) => {}
+                    () = cancelled.wait() => return Err(Status::CANCELLED.into()),
+                }
+            }
+        }
+    }
+}
+
+/// The same for everything below a directory.
+async fn empty_below(x: &mut Exchange<'_>, file: &FileHandle) -> Result<(), Failure> {
+    let opens = x.server.core.opens().clone();
+    loop {
+        let now = opens.monotonic();
+        let attempt = opens.try_empty_below(file.handle, now);
+        match attempt.map_err(|_| Status::ACCESS_DENIED)? {
+            Attempt::Done(()) => return Ok(()),
+            Attempt::Wait(waiting) => {
+                let cancelled = x.pend().await?;
+                tokio::select! {
+                    () = waiting.wait(now) => {}
+                    () = cancelled.wait() => return Err(Status::CANCELLED.into()),
+                }
+            }
+        }
+    }
+}
+
+/// The name as the wire has it.
+fn parse(data: &[u8]) -> Result<(bool, Vec<u16>), Malformed> {
+    let mut reader = Reader::new(data);
+    let replace = reader.u8()? != 0;
+    reader.skip(7)?;
+    let root = reader.u64()?;
+    let length = index(reader.u32()?);
+    let name = utf16(reader.take(length)?)?;
+    if root != 0 || name.is_empty() { Err(Malformed) } else { Ok((replace, name)) }
+}
+
+/// A path from the share's root.
+pub(super) fn path(units: &[u16]) -> Result<FilePath, Status> {
+    let text = String::from_utf16(units).map_err(|_| Status::OBJECT_NAME_INVALID)?;
+    let text = text.strip_prefix('\\').unwrap_or(&text);
+    let names = text
+        .split('\\')
+        .map(|name| EntryName::parse(name).map_err(Status::from))
+        .collect::<Result<Vec<_>, _>>()?;
+    FilePath::of(names).map_err(Status::from)
+}
+
+/// FileRenameInformation.
+pub(super) async fn run(
+    x: &mut Exchange<'_>,
+    file: &FileHandle,
+    data: &[u8],
+) -> Result<(), Failure> {
+    let (replace, name) = parse(data).map_err(|_| Status::INFO_LENGTH_MISMATCH)?;
+    needs(file, AccessMask::DELETE)?;
+    let to = path(&name)?;
+    contend(x, file).await?;
+    if file.directory {
+        empty_below(x, file).await?;
+    }
+    let before = x.server.core.opens().place(file.handle).map(|place| place.path);
+    let mut moved = Err(Status::ACCESS_DENIED.into());
+    for _ in 0..TRIES {
+        moved = attempt(x, file, &to, replace).await;
+        if !matches!(&moved, Err(failure) if failure.status == Status::OBJECT_NAME_COLLISION && replace)
+        {
+            break;
+        }
+    }
+    let node = moved?;
+    let place = Place { above: node.above, path: node.path.clone() };
+    x.server.core.opens().moved(file.file, &place);
+    if let Some(before) = before {
+        notify::renamed(&x.server, &file.disk, file.directory, &before, &node.path);
+    }
+    Ok(())
+}
+
+async fn attempt(
+    x: &Exchange<'_>,
+    file: &FileHandle,
+    to: &FilePath,
+    replace: bool,
+) -> Result<zaffre_core::file::mount::Node, Failure> {
+    let mount = &file.disk.mount;
+    let there = match mount.lookup(to).await {
+        Ok(node) => Some(node).filter(|node| node.id != file.file.file),
+        Err(Error::Refused(Refusal::File(FileRefusal::ResourceNotFound))) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut guard = None;
+    if let Some(node) = &there {
+        if !replace {
+            return Err(Status::OBJECT_NAME_COLLISION.into());
+        }
+        if node.facts.directory || node.facts.attributes.contains(Attributes::READ_ONLY) {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        let entered = x.server.core.opens().enter(
+            file.disk.key(node.id),
+            RestOp::Delete,
+            Duration::from_secs(35),
+        );
+        guard = Some(entered.await.map_err(|_| Status::ACCESS_DENIED)?);
+    }
+    let replaced = there.map(|node| node.id);
+    let moved = mount.rename(file.file.file, to, replaced).await;
+    drop(guard);
+    Ok(moved?)
+}
