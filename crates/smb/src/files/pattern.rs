@@ -129,6 +129,6 @@ mod tests {
     #[test]
     fn long_patterns_take_no_long_time() {
         let pattern = "*a".repeat(120);
-        assert!(!Pattern::new(&pattern).matches(&"a".repeat(255).replace("a", "b")));
+        assert!(!Pattern::new(&pattern).matches(&"b".repeat(255)));
     }
 }

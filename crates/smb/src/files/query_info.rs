@@ -31,11 +31,11 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: QueryRequest) -> Result<R
 }
 
 /// An answer of one size.
-fn fixed(body: Vec<u8>, most: usize) -> Result<Reply, Failure> {
+fn fixed(body: &[u8], most: usize) -> Result<Reply, Failure> {
     if body.len() > most {
         return Err(Status::INFO_LENGTH_MISMATCH.into());
     }
-    Ok(Reply::ok(buffer_response(&body)))
+    Ok(Reply::ok(buffer_response(body)))
 }
 
 /// An answer whose tail may be cut; `least` bytes may not.
@@ -91,12 +91,11 @@ async fn file_info(
         }
         5 => standard(x, file, &facts, &mut to),
         6 => drop(to.u64(id.0)),
-        7 => drop(to.u32(0)),
+        7 | 17 => drop(to.u32(0)),
         8 => drop(to.u32(file.access.0)),
         14 => drop(to.u64(kept.position)),
         15 => return Err(Status::NO_EAS_ON_FILE.into()),
         16 => drop(to.u32(mode(file))),
-        17 => drop(to.u32(0)),
         18 => {
             needs(file, attributes)?;
             basic(&facts, &mut to);
@@ -124,7 +123,7 @@ async fn file_info(
         59 => drop(to.u64(file.disk.volume()).u64(id.0).u64(0)),
         _ => return Err(Status::INVALID_INFO_CLASS.into()),
     }
-    fixed(to.finish(), most)
+    fixed(&to.finish(), most)
 }
 
 /// The options of CREATE that say how a handle is used.
@@ -187,7 +186,7 @@ async fn system_info(file: &FileHandle, class: u8, most: usize) -> Result<Reply,
         6 => return Err(Status::NOT_SUPPORTED.into()),
         _ => return Err(Status::INVALID_INFO_CLASS.into()),
     }
-    fixed(to.finish(), most)
+    fixed(&to.finish(), most)
 }
 
 /// Parts of a descriptor.

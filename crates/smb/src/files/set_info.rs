@@ -25,6 +25,7 @@ const SECURITY: u8 = 3;
 const SETTABLE: u32 = 0x0002_31B7;
 const DIRECTORY: u32 = 0x10;
 const TEMPORARY: u32 = 0x100;
+const NORMAL: u32 = 0x80;
 
 /// SET_INFO.
 pub(crate) async fn run(x: &mut Exchange<'_>, request: SetRequest) -> Result<Reply, Failure> {
@@ -36,7 +37,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: SetRequest) -> Result<Rep
     match (request.kind, request.class) {
         (FILE, 4) => basic(x, &file, data).await?,
         (FILE, 10) => rename::run(x, &file, data).await?,
-        (FILE, 11) => return Err(Status::NOT_SUPPORTED.into()),
+        (FILE, 11 | 39) => return Err(Status::NOT_SUPPORTED.into()),
         (FILE, 13) => disposition(x, &file, data).await?,
         (FILE, 14) => file.scratch.kept().position = size(data)?,
         (FILE, 15) => return Err(Status::EAS_NOT_SUPPORTED.into()),
@@ -44,7 +45,6 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: SetRequest) -> Result<Rep
         (FILE, 16) => drop(Reader::new(data).u32().map_err(wrong_length)?),
         (FILE, 19) => allocation(x, &file, size(data)?).await?,
         (FILE, 20) => end_of_file(x, &file, size(data)?).await?,
-        (FILE, 39) => return Err(Status::NOT_SUPPORTED.into()),
         (FILE, _) => return Err(Status::INVALID_INFO_CLASS.into()),
         (SECURITY, _) => security(&file, request.additional, data).await?,
         _ => return Err(Status::NOT_SUPPORTED.into()),
@@ -148,7 +148,6 @@ fn checked_attributes(file: &FileHandle, wire: u32) -> Result<Option<Attributes>
         return Err(Status::INVALID_PARAMETER);
     }
     let kind = if file.directory { DIRECTORY } else { 0 };
-    const NORMAL: u32 = 0x80;
     Ok(Some(Attributes::from_bits((wire & SETTABLE & !NORMAL) | kind)))
 }
 

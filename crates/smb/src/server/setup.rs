@@ -80,7 +80,6 @@ pub(super) fn run(
             Outcome { reply, id, signer: None, previous: None }
         }
         Ok(Step::Done(accepted)) => {
-            server.throttle.succeeded(address);
             establish(server, connection, id, dialogue, *accepted, request.previous)
         }
         Err(_) => {

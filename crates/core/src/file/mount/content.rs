@@ -131,7 +131,7 @@ impl Mount {
         .await
     }
 
-    async fn resized<F>(&self, id: FileId, size: u64, also: F) -> Result<NodeFacts, Error>
+    async fn resized<F>(&self, id: FileId, length: u64, also: F) -> Result<NodeFacts, Error>
     where
         F: Fn(&mut Inode, Timestamp) + Clone + Send + 'static,
     {
@@ -143,7 +143,7 @@ impl Mount {
                     let Some(file) = &mut new.file else {
                         return Err(Abort::Fail(FileRefusal::ResourceTypeMismatch.into()));
                     };
-                    let clears = match resize(tx, books.keys, file, size)? {
+                    let clears = match resize(tx, books.keys, file, length)? {
                         Ok(clears) => clears,
                         Err(content) => return Ok(Err(content)),
                     };
