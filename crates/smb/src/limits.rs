@@ -8,6 +8,8 @@ use std::time::Duration;
 pub const CONNECTIONS: usize = 512;
 /// Sessions of one connection, those still setting up included.
 pub const SESSIONS: usize = 256;
+/// Sessions of a connection whose keys are kept after their end, to sign refusals with.
+pub const ENDED_SESSIONS: usize = 16;
 /// Tree connects of one session.
 pub const TREES: usize = 256;
 /// Opens of one session.

@@ -2,7 +2,7 @@
 //!
 //! Must never answer before what was closed is gone.
 
-use super::{facts, handle};
+use super::{facts, handle, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::create::{CloseRequest, close_response};
@@ -11,6 +11,7 @@ use crate::wire::create::{CloseRequest, close_response};
 pub(crate) async fn run(x: &mut Exchange<'_>, request: CloseRequest) -> Result<Reply, Failure> {
     let open = x.open(request.file)?;
     let file = open.file().ok_or(Status::FILE_CLOSED)?;
+    write_time::settle(&x.server, file).await;
     let facts = if request.with_facts {
         file.disk.mount.facts(file.file.file).await.ok().map(|node| facts::of(&node))
     } else {

@@ -3,8 +3,8 @@
 //! Must never copy more in one request than the limits that it tells.
 
 use super::handle::{FileHandle, id_of};
-use super::io::{before_change, needs};
-use super::notify;
+use super::io::{LATER, before_change, needs};
+use super::{notify, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::cursor::{Reader, Writer, index};
@@ -110,7 +110,7 @@ pub(super) async fn run(
 async fn copy(
     x: &Exchange<'_>,
     from: &FileHandle,
-    to: &FileHandle,
+    to: &Arc<FileHandle>,
     chunk: Chunk,
 ) -> Result<(), Failure> {
     let opens = x.server.core.opens();
@@ -123,8 +123,8 @@ async fn copy(
         return Err(Status::INVALID_VIEW_SIZE.into());
     }
     before_change(opens, to, chunk.to, len)?;
-    let kept = to.scratch.kept_times();
-    to.disk.mount.write(to.file.file, chunk.to, data, kept).await?;
-    notify::modified(&x.server, to, notify::SIZE | notify::LAST_WRITE);
+    to.disk.mount.write(to.file.file, chunk.to, data, LATER).await?;
+    write_time::wrote(&x.server, to);
+    notify::modified(&x.server, to, notify::SIZE);
     Ok(())
 }

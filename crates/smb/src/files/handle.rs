@@ -3,8 +3,8 @@
 //! Must never be dropped while the open table still has it: [`close`] ends both.
 
 use super::disk::Disk;
-use super::notify;
 use super::scratch::Scratch;
+use super::{notify, write_time};
 use crate::server::connection::Connection;
 use crate::server::exchange::Exchange;
 use crate::server::session::Session;
@@ -117,6 +117,7 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 /// Closes a handle and does what its close leaves to be done.
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
     open.scratch.watch.close();
+    write_time::settle(server, open).await;
     let place = server.core.opens().place(open.handle);
     // Somebody else may have closed it.
     if let Ok(closed) = server.core.opens().close(open.handle)

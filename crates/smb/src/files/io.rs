@@ -3,7 +3,7 @@
 //! Must never touch bytes that another handle has locked, or that this handle was not opened for.
 
 use super::handle::FileHandle;
-use super::notify;
+use super::{notify, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::FileId;
@@ -12,11 +12,15 @@ use crate::wire::io::{ReadRequest, WriteRequest, read_response, write_response};
 use crate::wire::session::empty_response;
 use bytes::Bytes;
 use std::sync::Arc;
+use zaffre_core::file::mount::KeptTimes;
 use zaffre_core::file::opens::{Opens, Refused};
 use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::locks::{Range, Touch};
 use zaffre_domain::fs::oplock::Cause;
+
+/// Times follow a write some time later.
+pub(super) const LATER: KeptTimes = KeptTimes { last_write: true, change: true };
 
 /// Offsets are signed on the other side.
 const LARGEST_OFFSET: u64 = i64::MAX.unsigned_abs();
@@ -71,6 +75,8 @@ pub(crate) async fn read(x: &mut Exchange<'_>, request: ReadRequest) -> Result<R
     if (data.is_empty() && len > 0) || data.len() < index(request.minimum) {
         return Err(Status::END_OF_FILE.into());
     }
+    let end = offset.saturating_add(u64::try_from(data.len()).unwrap_or(0));
+    file.scratch.kept().position = end;
     Ok(Reply::ok(read_response(&data)))
 }
 
@@ -99,16 +105,17 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     }
     before_change(x.server.core.opens(), &file, offset, len)?;
     x.let_others_run();
-    let kept = file.scratch.kept_times();
     let data = Bytes::from(request.data);
-    mount.write(file.file.file, offset, data, kept).await?;
-    notify::modified(&x.server, &file, notify::SIZE | notify::LAST_WRITE);
+    mount.write(file.file.file, offset, data, LATER).await?;
+    write_time::wrote(&x.server, &file);
+    notify::modified(&x.server, &file, notify::SIZE);
     Ok(Reply::ok(write_response(count)))
 }
 
 /// FLUSH: what was acknowledged is durable already.
-pub(crate) fn flush(x: &mut Exchange<'_>, id: FileId) -> Result<Reply, Failure> {
+pub(crate) async fn flush(x: &mut Exchange<'_>, id: FileId) -> Result<Reply, Failure> {
     let file = target(x, id)?;
     needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
+    write_time::settle(&x.server, &file).await;
     Ok(Reply::ok(empty_response()))
 }

@@ -29,6 +29,7 @@ const SET_ZERO_DATA: u32 = 0x0009_80C8;
 const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
 const GET_REPARSE_POINT: u32 = 0x0009_00A8;
 const GET_COMPRESSION: u32 = 0x0009_003C;
+const CREATE_OR_GET_OBJECT_ID: u32 = 0x0009_00C0;
 
 /// IOCTL.
 pub(crate) async fn run(x: &mut Exchange<'_>, request: IoctlRequest) -> Result<Reply, Failure> {
@@ -92,6 +93,12 @@ async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, 
             }
             output
         }
+        CREATE_OR_GET_OBJECT_ID => {
+            if most < 64 {
+                return Err(Status::INVALID_PARAMETER.into());
+            }
+            object_id(&file)
+        }
         GET_REPARSE_POINT => return Err(Status::NOT_A_REPARSE_POINT.into()),
         GET_COMPRESSION => {
             if most < 2 {
@@ -102,6 +109,14 @@ async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, 
         _ => return Err(Status::INVALID_DEVICE_REQUEST.into()),
     };
     Ok(Reply { status, body: ioctl_response(request.code, file.id(), &output) })
+}
+
+/// An id that is the same for as long as the file lives: its own, and its share's.
+fn object_id(file: &FileHandle) -> Vec<u8> {
+    let mut to = Writer::new();
+    let (volume, id) = (file.disk.volume(), file.file.file.0);
+    to.u64(volume).u64(id).u64(volume).u64(0).u64(volume).u64(id).u64(0).u64(0);
+    to.finish()
 }
 
 /// Every file is sparse, whatever it is told.

@@ -20,6 +20,7 @@ pub(crate) mod query_info;
 mod rename;
 pub(crate) mod scratch;
 pub(crate) mod set_info;
+pub(crate) mod write_time;
 
 pub(crate) use disk::Disk;
 pub(crate) use durable::{abandon, sweep};

@@ -199,7 +199,9 @@ async fn security(file: &FileHandle, parts: u32, most: usize) -> Result<Reply, F
     if parts & SACL != 0 {
         return Err(Status::ACCESS_DENIED.into());
     }
-    needs(file, AccessMask::READ_CONTROL)?;
+    if parts & (OWNER | GROUP | DACL) != 0 {
+        needs(file, AccessMask::READ_CONTROL)?;
+    }
     let mut descriptor = file.disk.mount.descriptor(file.file.file).await?;
     descriptor.sacl = None;
     descriptor.control &= !(control::SACL_PROTECTED | control::SACL_AUTO_INHERITED);

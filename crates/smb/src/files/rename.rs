@@ -10,7 +10,7 @@ use crate::status::{Failure, Status};
 use crate::wire::cursor::{Malformed, Reader, index, utf16};
 use std::time::Duration;
 use zaffre_core::Error;
-use zaffre_core::file::opens::{Attempt, Place};
+use zaffre_core::file::opens::{Attempt, Place, Under};
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Cause;
@@ -93,6 +93,7 @@ pub(super) async fn run(
     if file.directory {
         empty_below(x, file).await?;
     }
+    parent_stays(x, file)?;
     let before = x.server.core.opens().place(file.handle).map(|place| place.path);
     let mut moved = Err(Status::ACCESS_DENIED.into());
     for _ in 0..TRIES {
@@ -107,6 +108,20 @@ pub(super) async fn run(
     x.server.core.opens().moved(file.file, &place);
     if let Some(before) = before {
         notify::renamed(&x.server, &file.disk, file.directory, &before, &node.path);
+    }
+    Ok(())
+}
+
+/// Whoever may delete the directory that something is in keeps it from being moved.
+fn parent_stays(x: &Exchange<'_>, file: &FileHandle) -> Result<(), Status> {
+    let opens = x.server.core.opens();
+    let Some(parent) = opens.place(file.handle).and_then(|place| place.above.last().copied())
+    else {
+        return Ok(());
+    };
+    let handles = opens.handles(file.file.share, Under::Only(parent));
+    if handles.iter().any(|handle| handle.access.intersects(AccessMask::DELETE)) {
+        return Err(Status::SHARING_VIOLATION);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::notify::Watch;
 use super::query_directory::Search;
+use super::write_time::WriteTime;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zaffre_core::file::mount::KeptTimes;
 
@@ -22,6 +23,8 @@ pub(crate) struct Kept {
     pub(crate) position: u64,
     /// Times that this handle's writes do not change.
     pub(crate) times: KeptTimes,
+    /// What was written and not yet told.
+    pub(crate) write_time: WriteTime,
 }
 
 impl Scratch {

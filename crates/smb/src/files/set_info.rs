@@ -5,7 +5,7 @@
 use super::handle::FileHandle;
 use super::io::{before_change, needs, refused, target};
 use super::query_info::{DACL, GROUP, OWNER, SACL};
-use super::{notify, rename};
+use super::{notify, rename, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::cursor::{Malformed, Reader};
@@ -93,6 +93,7 @@ async fn basic(x: &Exchange<'_>, file: &FileHandle, data: &[u8]) -> Result<(), F
     })();
     let ([created, accessed, written, changed], attributes) = read.map_err(wrong_length)?;
     needs(file, AccessMask::WRITE_ATTRIBUTES)?;
+    write_time::settle(&x.server, file).await;
     let attributes = checked_attributes(file, attributes)?;
     let mut change = BasicChange { attributes, ..BasicChange::default() };
     let at = |said| match said {
@@ -159,6 +160,7 @@ async fn end_of_file(x: &Exchange<'_>, file: &FileHandle, size: u64) -> Result<(
     let before = file.disk.mount.facts(file.file.file).await?.size;
     let (from, to) = (before.min(size), before.max(size));
     before_change(x.server.core.opens(), file, from, to - from)?;
+    write_time::settle(&x.server, file).await;
     let kept = file.scratch.kept_times();
     file.disk.mount.set_size(file.file.file, size, kept).await?;
     notify::modified(&x.server, file, notify::SIZE | notify::LAST_WRITE);

@@ -60,7 +60,7 @@ pub(super) async fn run(
     let alone = elements.len() == 1;
     let mut waiting =
         Waiting { turn: Some(turn), answers, last: false, alone, pending: None, cancel: None };
-    let mut chain = Chain { session: sealed, tree: 0, file: Err(Status::INVALID_PARAMETER) };
+    let mut chain = Chain { session: sealed, tree: 0, file: Err(Status::FILE_CLOSED) };
     for (at, element) in elements.iter().enumerate() {
         waiting.last = at + 1 == elements.len();
         (waiting.pending, waiting.cancel) = (None, None);
@@ -277,8 +277,11 @@ impl Step<'_> {
         let session = match self.sender(chain, sealed) {
             Ok(session) => session,
             Err(status) => {
-                // Only what the sender could verify is signed: it has no keys of another session.
-                let signer = self.connection.session(self.header.session_id);
+                if self.first {
+                    chain.session = self.connection.session(self.header.session_id);
+                    chain.tree = self.header.tree();
+                }
+                let signer = self.connection.signer_of(self.element);
                 let outcome = Err(status.into());
                 waiting.answers.add(self.connection, &self.header, outcome, signer, None);
                 return;
@@ -286,7 +289,7 @@ impl Step<'_> {
         };
         if !self.header.has(RELATED) {
             chain.tree = self.header.tree();
-            chain.file = Err(Status::INVALID_PARAMETER);
+            chain.file = Err(Status::FILE_CLOSED);
         }
         chain.session = Some(session.clone());
         let outcome = self.perform(command, &session, chain, waiting).await;
@@ -343,6 +346,9 @@ impl Step<'_> {
         };
         let is_create = command == Command::Create;
         let outcome = dispatch::run(&mut exchange, request).await;
+        if let Err(failure) = &outcome {
+            tracing::debug!(?command, status = format!("{:x}", failure.status.0), "refused");
+        }
         match &outcome {
             Ok(_) => chain.file = exchange.related,
             Err(failure) if is_create => chain.file = Err(failure.status),

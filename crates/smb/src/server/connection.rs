@@ -8,7 +8,7 @@ use super::setup::Dialogue;
 use crate::crypto::{Algorithm, Cipher, Preauth};
 use crate::dialect::Dialect;
 use crate::limits;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,6 +60,8 @@ pub(crate) struct State {
     pub(crate) stage: Stage,
     pub(crate) window: Window,
     pub(crate) sessions: HashMap<u64, Arc<Session>>,
+    /// Sessions that ended not long ago.
+    ended: VecDeque<Arc<Session>>,
     pub(crate) dialogues: HashMap<u64, Dialogue>,
     pending: HashMap<u64, Waiting>,
 }
@@ -88,6 +90,7 @@ impl Connection {
             stage: Stage::Fresh,
             window: Window::new(),
             sessions: HashMap::new(),
+            ended: VecDeque::new(),
             dialogues: HashMap::new(),
             pending: HashMap::new(),
         };
@@ -117,6 +120,25 @@ impl Connection {
 
     pub(crate) fn session(&self, id: u64) -> Option<Arc<Session>> {
         self.state().sessions.get(&id).cloned()
+    }
+
+    /// Whose keys an element was signed with, whatever session it names: a refusal is worth more to
+    /// a sender who can verify it.
+    pub(crate) fn signer_of(&self, element: &[u8]) -> Option<Arc<Session>> {
+        let state = self.state();
+        let known = state.sessions.values().chain(&state.ended);
+        known.into_iter().find(|session| session.keys.verify(element)).cloned()
+    }
+
+    /// Forgets a session, but for its keys for a while.
+    pub(crate) fn remove_session(&self, id: u64) {
+        let mut state = self.state();
+        if let Some(session) = state.sessions.remove(&id) {
+            state.ended.push_back(session);
+            if state.ended.len() > limits::ENDED_SESSIONS {
+                state.ended.pop_front();
+            }
+        }
     }
 
     /// Sends a message; waits while the client is slow.

@@ -41,7 +41,7 @@ pub(super) async fn tree_connect(
 pub(super) async fn end_session(server: &Arc<Server>, session: &Arc<Session>) {
     server.remove_session(session.id);
     if let Some(connection) = session.connection.upgrade() {
-        connection.state().sessions.remove(&session.id);
+        connection.remove_session(session.id);
     }
     let opens = session.end();
     files::abandon(server, session, opens).await;
@@ -106,7 +106,7 @@ async fn on_disk(x: &mut Exchange<'_>, request: Request) -> Result<Reply, Failur
         Request::Close(request) => files::close::run(x, request).await,
         Request::Lock(request) => files::lock::run(x, &request).await,
         Request::OplockBreak(answer) => files::oplock::run(x, answer),
-        Request::Flush(file) => files::io::flush(x, file),
+        Request::Flush(file) => files::io::flush(x, file).await,
         Request::Read(request) => files::io::read(x, request).await,
         Request::Write(request) => files::io::write(x, request).await,
         Request::QueryInfo(request) => files::query_info::run(x, request).await,

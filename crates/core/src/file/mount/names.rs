@@ -5,7 +5,7 @@ use crate::Error;
 use crate::file::books::{Books, refuse};
 use crate::file::found::{Writing, inode, not_pending, walk};
 use crate::file::list_directory::Entries;
-use crate::file::permission::Origin;
+use crate::file::permission::{self, Origin};
 use crate::file::records::{FilePart, Inode, NewInode};
 use crate::file::rename::move_entry;
 use crate::file::settings::of_new;
@@ -19,6 +19,7 @@ use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::fs::properties::{
     AttributesSetting, PermissionSetting, Semantics, SmbSettings, Times,
 };
+use zaffre_domain::fs::security::inherited;
 use zaffre_domain::fs::{Attributes, Descriptor, EntryName, FileId, FilePath, FileRefusal};
 use zaffre_store::{Abort, StoreError, Tx};
 
@@ -163,12 +164,16 @@ fn make(
     let parent_id = found.parent();
     let parent = inode(tx, books, parent_id)?;
     let origin = Origin { parent: &parent, source: None, directory: new.directory };
+    let permission = match &new.descriptor {
+        Some(given) => {
+            let above = permission::of(tx, books.keys, &parent)?;
+            PermissionSetting::Given(completed(given, &inherited(&above, new.directory)))
+        }
+        None => PermissionSetting::Inherit,
+    };
     let settings = SmbSettings {
         attributes: AttributesSetting::Set(new.attributes),
-        permission: match &new.descriptor {
-            Some(descriptor) => PermissionSetting::Given(descriptor.clone()),
-            None => PermissionSetting::Inherit,
-        },
+        permission,
         semantics: Semantics::Restore,
         ..SmbSettings::create()
     };
@@ -193,6 +198,18 @@ fn make(
         sparse::label(tx, keys, &Label::File(id))?;
     }
     node(tx, books, id, &inode, &found)
+}
+
+/// A descriptor with the parts that it lacks.
+fn completed(given: &Descriptor, usual: &Descriptor) -> Descriptor {
+    let mut whole = given.clone();
+    whole.owner = whole.owner.or_else(|| usual.owner.clone());
+    whole.group = whole.group.or_else(|| usual.group.clone());
+    if whole.dacl.is_none() {
+        whole.dacl.clone_from(&usual.dacl);
+        whole.control = usual.control;
+    }
+    whole
 }
 
 fn node(
