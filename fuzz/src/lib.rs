@@ -13,6 +13,7 @@ pub mod query_csv;
 pub mod query_sql;
 pub mod request_head;
 pub mod sas_token;
+pub mod security_descriptor;
 pub mod small_syntax;
 pub mod structured_body;
 pub mod table_batch;
@@ -37,6 +38,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("query_sql", query_sql::run),
     ("request_head", request_head::run),
     ("sas_token", sas_token::run),
+    ("security_descriptor", security_descriptor::run),
     ("small_syntax", small_syntax::run),
     ("structured_body", structured_body::run),
     ("table_batch", table_batch::run),

@@ -10,10 +10,11 @@ use support::model::options;
 use support::{World, must, read, strict};
 use zaffre_base::Stamp;
 use zaffre_core::Error;
-use zaffre_core::blob::ByteStream;
+use zaffre_core::blob::{ByteStream, names_extents};
 use zaffre_core::file::op::Kind;
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::FileRefusal;
+use zaffre_store::check::check;
 use zaffre_store::disk::{CrashDisk, Survival};
 use zaffre_store::extents::ExtentOptions;
 use zaffre_store::meta::StrictOptions;
@@ -454,6 +455,26 @@ async fn come_back(disk: &CrashDisk, before: Run, perhaps: Option<Tree>, seed: u
     run.files.world.sweep().await;
     must(run.compare(None).await);
     run.end(u64::from(!unsure)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_a_share_refers_to_is_there() {
+    let mut runs = 0;
+    for seed in 1..=12 {
+        let disk = CrashDisk::new();
+        let files = open(&disk).expect("opens");
+        must(files.make_share().await);
+        let mut run = Run::new(files, seed);
+        for _ in 0..STEPS {
+            must(run.step().await);
+        }
+        run.held.clear();
+        drop(run);
+        let report = must(check(Arc::new(disk), names_extents, |_| {}).await);
+        assert!(report.is_clean(), "seed {seed}: {:?}", report.problems);
+        runs += report.extents.runs;
+    }
+    assert!(runs > 20, "did too little: {runs}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -66,7 +66,7 @@ async fn every_snapshot_shows_a_moving_directory_once() {
         must(files.make_file("a/d/deep/f", 7).await);
         let (stop, moves) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (client, ended, count) = (files.clone(), Arc::clone(&stop), Arc::clone(&moves));
-        let mover = tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             while !ended.load(Ordering::SeqCst) {
                 let there = count.load(Ordering::SeqCst).is_multiple_of(2);
                 let (from, to) = if there { ("a/d", "b/d") } else { ("b/d", "a/d") };
@@ -82,7 +82,7 @@ async fn every_snapshot_shows_a_moving_directory_once() {
             tokio::task::yield_now().await;
         }
         stop.store(true, Ordering::SeqCst);
-        must(mover.await);
+        must(task.await);
         for at in &taken {
             let seen = ["a", "b"].map(|parent| format!("{parent}/d/deep/f"));
             let mut found = 0;

@@ -3,7 +3,7 @@
 //! Must never be skipped by an operation on something that exists: who has it open decides too.
 
 use super::op::Patience;
-use super::opens::{FileKey, Guard};
+use super::opens::{FileKey, Guard, Under};
 use crate::directory::Place;
 use crate::{Core, Error};
 use zaffre_domain::fs::rest::RestOp;
@@ -27,6 +27,12 @@ pub(super) async fn enter(
 ) -> Result<Entered, Error> {
     let entered = core.opens().enter(key(place, id), op, patience.wait).await;
     entered.map_err(|refused| FileRefusal::from(refused).into())
+}
+
+/// Whether somebody has it open, and may have cached writes to it that an operation makes them give
+/// back: what was looked up before is then not what is there.
+pub(super) fn is_open(core: &Core, place: &Place, id: FileId) -> bool {
+    core.opens().is_open(place.incarnation, Under::Only(id))
 }
 
 /// Whether it is deleted as soon as its last handle is closed.

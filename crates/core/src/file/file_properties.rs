@@ -2,7 +2,7 @@
 
 use super::admit::{self, Use};
 use super::books::{Books, refuse};
-use super::entered::enter;
+use super::entered::{enter, is_open};
 use super::found::{Reading, Subject, change, inode, smb_view};
 use super::op::{GetFileProperties, Kind, SetFileMetadata, SetFileProperties};
 use super::records::{FilePart, Inode};
@@ -33,10 +33,13 @@ pub async fn get_file_properties(
     let mut reading = Reading::open(core, &op.at).await?;
     let (mut id, mut inode) = reading.item(&op.at.path, Kind::File)?;
     if op.at.snapshot.is_none() {
-        // What was cached is written while this waits: it is looked up again.
+        let opened = is_open(core, &reading.place, id);
         enter(core, &reading.place, id, RestOp::GetProperties, op.patience).await?;
-        reading = Reading::open(core, &op.at).await?;
-        (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        if opened {
+            // What was cached is written while this waits: it is looked up again.
+            reading = Reading::open(core, &op.at).await?;
+            (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        }
         admit::read(&inode, op.lease, reading.now)?;
     }
     file_view(id, inode, op.at.snapshot.is_some(), reading.now)

@@ -1,7 +1,7 @@
 //! Get File: a file or a range of it, all from one state however long the download takes.
 
 use super::admit;
-use super::entered::enter;
+use super::entered::{enter, is_open};
 use super::file_properties::file_view;
 use super::found::Reading;
 use super::op::{GetFile, Kind};
@@ -29,10 +29,13 @@ pub async fn get_file(core: &Core, op: Authorized<GetFile>) -> Result<GetFileRep
     let mut entered = None;
     if op.at.snapshot.is_none() {
         let how = RestOp::GetFile(locked(op.range));
+        let opened = is_open(core, &reading.place, id);
         entered = Some(enter(core, &reading.place, id, how, op.patience).await?);
-        // What was cached is written while this waits: it is looked up again.
-        reading = Reading::open(core, &op.at).await?;
-        (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        if opened {
+            // What was cached is written while this waits: it is looked up again.
+            reading = Reading::open(core, &op.at).await?;
+            (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        }
         admit::read(&inode, op.lease, reading.now)?;
     }
     let content = inode.content().ok_or_else(|| StoreError::corrupt("a file without content"))?;

@@ -2,11 +2,10 @@
 //!
 //! Must never cost more the more entries there are before the page, or the more snapshots there are.
 
-use super::entered::{enter, is_delete_pending};
+use super::entered::{enter, is_delete_pending, is_open};
 use super::found::{Reading, smb_view};
 use super::keys::{Keys, until_of};
 use super::op::{Kind, ListDirectory, Patience};
-use super::opens::Under;
 use super::records::Entry;
 use super::reply::{EntryPage, EntryView};
 use crate::blob::marker::{self, Listing, Place};
@@ -40,7 +39,7 @@ pub async fn list_directory(
     let mut waited = false;
     for entry in page.entries.iter().filter(|entry| entry.length.is_some()) {
         let id = entry.smb.id;
-        if core.opens().is_open(place.incarnation, Under::Only(id)) {
+        if is_open(core, &place, id) {
             // What its client has cached is written while this waits.
             enter(core, &place, id, RestOp::GetProperties, Patience::default()).await?;
             waited = true;

@@ -1,7 +1,7 @@
 //! List Ranges: which bytes of a file are there, or which have changed since a snapshot.
 
 use super::admit;
-use super::entered::enter;
+use super::entered::{enter, is_open};
 use super::found::Reading;
 use super::get_file::locked;
 use super::keys::Keys;
@@ -33,9 +33,12 @@ pub async fn list_ranges(core: &Core, op: Authorized<ListRanges>) -> Result<Rang
     let mut entered = None;
     if op.at.snapshot.is_none() {
         let how = RestOp::ListRanges(locked(op.range));
+        let opened = is_open(core, &reading.place, id);
         entered = Some(enter(core, &reading.place, id, how, op.patience).await?);
-        reading = Reading::open(core, &op.at).await?;
-        (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        if opened {
+            reading = Reading::open(core, &op.at).await?;
+            (id, inode) = reading.item(&op.at.path, Kind::File)?;
+        }
         admit::read(&inode, op.lease, reading.now)?;
     }
     let previous = match op.previous {

@@ -224,6 +224,13 @@ mod tests {
     }
 
     #[test]
+    fn upper_case_has_no_upper_case_of_its_own() {
+        for c in (0..=0x10_FFFF).filter_map(char::from_u32) {
+            assert_eq!(fold_char(fold_char(c)), fold_char(c), "{c:?}");
+        }
+    }
+
+    #[test]
     fn paths() {
         use TrailingDots::{Keep, Trim};
         let deep = "a/".repeat(250);
