@@ -43,7 +43,7 @@ class Suite:
 
 SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
-    Suite("js", "node", ("blob-*.test.mjs",), 57),
+    Suite("js", "node", ("blob-*.test.mjs",), 62),
     Suite("pages", "venv", ("suites/pages",), 90),
     Suite("protection", "venv", ("suites/protection",), 81),
     Suite("service", "venv", ("suites/service",), 175),
@@ -62,7 +62,7 @@ SUITES = (
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("wire", "venv", ("suites/wire",), 48),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
-    Suite("copy", "venv", ("suites/copy",), 97),
+    Suite("copy", "venv", ("suites/copy",), 170),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
     Suite("table", "venv", ("suites/table_service",), 157),

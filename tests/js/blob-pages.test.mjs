@@ -1,4 +1,5 @@
-// Append and page blobs through the JavaScript client: every method that does not copy.
+// Append and page blobs through the JavaScript client: every method that does not copy; those are in
+// blob-copy.test.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

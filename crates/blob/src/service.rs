@@ -4,6 +4,7 @@
 
 use crate::authorize::{Caller, signed_headers};
 use crate::batch::Answering;
+use crate::copy::elsewhere::Elsewhere;
 use crate::dispatch::Dispatch;
 use crate::failure;
 use crate::operation::Kind;
@@ -39,6 +40,7 @@ pub struct BlobService {
     pub(crate) core: Core,
     accounts: AccountsHandle,
     options: BlobOptions,
+    elsewhere: Option<Elsewhere>,
 }
 
 /// What the log says about a request once it is answered.
@@ -82,7 +84,20 @@ impl Noted {
 impl BlobService {
     /// The service on `core` for `accounts`.
     pub fn new(core: Core, accounts: AccountsHandle, options: BlobOptions) -> Self {
-        Self { core, accounts, options }
+        Self { core, accounts, options, elsewhere: None }
+    }
+
+    /// Lets copies come from other servers.
+    #[must_use]
+    pub fn reaching(self, elsewhere: Option<Elsewhere>) -> Self {
+        if let Some(way) = &elsewhere {
+            self.core.reach(Arc::new(way.clone()));
+        }
+        Self { elsewhere, ..self }
+    }
+
+    pub(crate) fn elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.as_ref()
     }
 
     async fn answer(&self, request: Request, noted: &mut Noted) -> Result<Reply, ApiError> {

@@ -24,6 +24,7 @@ mod kept_refusal;
 pub mod limits;
 pub mod message;
 pub mod multipart;
+pub mod outbound;
 pub mod percent;
 mod refusal;
 pub mod server;

@@ -55,6 +55,13 @@ impl SourceUrl {
         Some(Self { secure, authority: authority.to_ascii_lowercase(), path, query })
     }
 
+    /// The URL as one text.
+    pub fn whole(&self) -> String {
+        let scheme = if self.secure { "https" } else { "http" };
+        let query = if self.query.is_empty() { "" } else { "?" };
+        format!("{scheme}://{}{}{query}{}", self.authority, self.path, self.query)
+    }
+
     /// The host without its port.
     pub fn host(&self) -> &str {
         match self.authority.strip_prefix('[') {

@@ -8,6 +8,7 @@ use crate::endpoints::Wanted;
 use crate::import::ImportCommand;
 use crate::oauth::OauthArgs;
 use crate::settings::Line;
+use crate::sources;
 use clap::Parser;
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -156,6 +157,11 @@ pub(crate) struct Args {
     #[arg(long = "copy-bytes-per-second", value_name = "BYTES")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) copy_bytes_per_second: Option<u64>,
+
+    /// Copies may come from this server too: a name, *.domain or an address, and a port if it
+    /// matters; may be given several times
+    #[arg(long = "copy-source-host", value_name = "HOST[:PORT]", value_parser = sources::host)]
+    pub(crate) copy_source_hosts: Vec<String>,
 
     /// Take the account from the path whatever the host name is
     #[arg(long = "disableProductStyleUrl")]

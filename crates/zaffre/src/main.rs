@@ -22,6 +22,7 @@ mod services;
 mod settings;
 mod signals;
 mod smb;
+mod sources;
 mod terminal;
 
 use args::{Args, Command};

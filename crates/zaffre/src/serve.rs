@@ -63,7 +63,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
     door.open(&mut running, watching.of(&core, disk, &ready), args.silent);
-    services.start(&mut running, &handle, args.disable_product_style_url);
+    services.start(&mut running, &handle, args);
     ready.store(true, Ordering::Relaxed);
     if !args.silent {
         say(&text);

@@ -7,6 +7,7 @@ use crate::endpoints::{Endpoint, Running};
 use crate::failure::Failure;
 use crate::names::Chosen;
 use crate::smb::SmbEndpoint;
+use crate::sources;
 use std::net::IpAddr;
 use std::sync::Arc;
 use zaffre_blob::{BlobOptions, BlobService};
@@ -52,12 +53,13 @@ impl Services {
     }
 
     /// Serves at all of them.
-    pub(crate) fn start(self, running: &mut Running, handle: &AccountsHandle, path_style: bool) {
-        let (core, always_path_style) = (running.core().clone(), path_style);
+    pub(crate) fn start(self, running: &mut Running, handle: &AccountsHandle, args: &Args) {
+        let (core, always_path_style) = (running.core().clone(), args.disable_product_style_url);
         let port = |endpoint: &Option<Endpoint>| endpoint.as_ref().map_or(0, Endpoint::port);
         let ports = Ports { file: port(&self.file), blob: port(&self.blob) };
         let options = BlobOptions { always_path_style, port: ports.blob };
-        let blobs = BlobService::new(core.clone(), handle.clone(), options);
+        let blobs = BlobService::new(core.clone(), handle.clone(), options)
+            .reaching(sources::elsewhere(args));
         if let Some(endpoint) = self.blob {
             running.start(endpoint, blobs.clone());
         }

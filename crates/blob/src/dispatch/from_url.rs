@@ -2,11 +2,10 @@
 
 use super::{Dispatch, done};
 use crate::copy::failure::Copying;
-use crate::copy::source;
+use crate::copy::source::{self, Opened};
 use crate::parse::from_url::{FromUrl, WholeBlob};
 use crate::parse::put::Framing;
 use crate::render::{append, upload};
-use zaffre_core::blob::reply::GetBlobReply;
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, Reply, codes};
 
@@ -16,11 +15,10 @@ impl Dispatch<'_> {
         asked: FromUrl<WholeBlob>,
     ) -> Result<Reply, ApiError> {
         let opened = source::open(self, &asked.source, Copying::Whole, asked.op.take_tags).await?;
-        let (length, blob) = (opened.length, &opened.blob);
         let take_tags = asked.op.take_tags;
-        let mut op = asked.op.completed(length, &blob.properties, &blob.metadata);
+        let mut op = asked.op.completed(opened.length, &opened.properties, &opened.metadata);
         if take_tags {
-            op.tags.clone_from(&blob.tags);
+            op.tags = opened.tags;
         }
         let op = self.caller.permit(op)?;
         let reply = done(service::put_blob(self.core, op, opened.body).await);
@@ -64,7 +62,7 @@ impl Dispatch<'_> {
 }
 
 /// No block may be empty.
-fn with_content(opened: GetBlobReply) -> Result<GetBlobReply, ApiError> {
+fn with_content(opened: Opened) -> Result<Opened, ApiError> {
     if opened.length == 0 {
         return Err(ApiError::invalid_header_value("x-ms-source-range", ""));
     }

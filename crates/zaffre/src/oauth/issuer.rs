@@ -120,7 +120,7 @@ async fn published(issuer: &Url, tls: Option<&Arc<ClientConfig>>) -> Result<Vec<
 }
 
 /// Whom to trust about the issuer's name.
-fn authorities(named: Option<&Path>) -> Result<Arc<ClientConfig>, Failure> {
+pub(crate) fn authorities(named: Option<&Path>) -> Result<Arc<ClientConfig>, Failure> {
     let from_environment = || env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let of_system = || SYSTEM_AUTHORITIES.iter().map(PathBuf::from).find(|path| path.is_file());
     let path = named.map(Path::to_owned).or_else(from_environment).or_else(of_system);

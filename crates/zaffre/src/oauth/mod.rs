@@ -8,6 +8,7 @@ use crate::endpoints::Endpoint;
 use crate::failure::Failure;
 use crate::terminal::warn;
 use issuer::Issuer;
+pub(crate) use issuer::authorities;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zaffre_auth::TokenTrust;

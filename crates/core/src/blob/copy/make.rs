@@ -6,6 +6,7 @@
 use super::batch::Batch;
 use super::source::{Here, reopen};
 use super::{bytes, pages};
+use crate::blob::ByteStream;
 use crate::blob::content::claim::Claim;
 use crate::blob::content::free::sparse_keys;
 use crate::blob::copy::remote::RemoteError;
@@ -165,12 +166,17 @@ impl Making {
                 if self.row.done.checked_add(part.length) != Some(self.row.content.length) {
                     return Err(Stopped::Failed(CopyFailure::SourceChanged));
                 }
-                match self.kind {
-                    BlobKind::Page => pages::copy_stream(self, part.body).await,
-                    BlobKind::Block => bytes::copy(self, bytes::Parts::One, part.body).await,
-                    BlobKind::Append => bytes::copy(self, bytes::Parts::Cut, part.body).await,
-                }
+                self.go_on_with(part.body).await
             }
+        }
+    }
+
+    /// The same from bytes that come from elsewhere.
+    pub(super) async fn go_on_with(&mut self, body: ByteStream) -> Result<Batch, Stopped> {
+        match self.kind {
+            BlobKind::Page => pages::copy_stream(self, body).await,
+            BlobKind::Block => bytes::copy(self, bytes::Parts::One, body).await,
+            BlobKind::Append => bytes::copy(self, bytes::Parts::Cut, body).await,
         }
     }
 }

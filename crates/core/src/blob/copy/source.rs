@@ -29,7 +29,7 @@ pub struct CopySource(pub(super) Inner);
 
 pub(super) enum Inner {
     Here(Box<Here>),
-    There(Box<RemoteBlob>),
+    There(Box<RemoteBlob>, ByteStream),
 }
 
 /// A blob of this server, as of one moment; it stays readable for as long as this is held.
@@ -61,16 +61,17 @@ impl std::fmt::Debug for CopySource {
 }
 
 impl CopySource {
-    /// A source on another server.
-    pub fn elsewhere(blob: RemoteBlob) -> Self {
-        Self(Inner::There(Box::new(blob)))
+    /// A source on another server, and its bytes, which only a copy before the answer reads: one
+    /// that goes on later asks for them again.
+    pub fn elsewhere(blob: RemoteBlob, body: ByteStream) -> Self {
+        Self(Inner::There(Box::new(blob), body))
     }
 
     /// What kind of blob a copy of it is.
     pub fn kind(&self) -> BlobKind {
         match &self.0 {
             Inner::Here(here) => here.head.kind(),
-            Inner::There(blob) => blob.kind,
+            Inner::There(blob, _) => blob.kind,
         }
     }
 
@@ -78,7 +79,7 @@ impl CopySource {
     pub fn tags(&self) -> zaffre_domain::blob::tags::Tags {
         match &self.0 {
             Inner::Here(here) => here.head.tags.clone(),
-            Inner::There(_) => zaffre_domain::blob::tags::Tags::new(),
+            Inner::There(..) => zaffre_domain::blob::tags::Tags::new(),
         }
     }
 
@@ -96,7 +97,7 @@ impl CopySource {
                     archived: here.archived,
                 }
             }
-            Inner::There(blob) => Traits {
+            Inner::There(blob, _) => Traits {
                 kind: blob.kind,
                 length: blob.length,
                 properties: blob.properties.clone(),

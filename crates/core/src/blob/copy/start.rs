@@ -7,6 +7,7 @@ use super::make::{Making, Stopped, Sums, still};
 use super::op::{CopyBlob, When};
 use super::remote::RemoteBlob;
 use super::source::{CopySource, Here, Inner, Traits};
+use crate::blob::ByteStream;
 use crate::blob::admit::Presented;
 use crate::blob::content::claim::Claim;
 use crate::blob::content::free::sparse_keys;
@@ -69,11 +70,11 @@ pub async fn copy_blob(
                 begin(core, to, row).await
             }
         }
-        Inner::There(blob) => {
+        Inner::There(blob, body) => {
             let row = begun_elsewhere(core, &to, &blob)?;
             match to.op.when {
                 When::Later => begin(core, to, row).await,
-                When::Now(_) => wait_for(core, to, row, hold).await,
+                When::Now(_) => wait_for(core, to, row, body, hold).await,
             }
         }
     }
@@ -220,11 +221,12 @@ async fn wait_for(
     core: &Core,
     to: Destination,
     row: PendingCopy,
+    body: ByteStream,
     hold: ContentPin,
 ) -> Result<CopyReply, Error> {
     let own = own_pin(core, &to, row.content.id);
     let mut making = making(core, &to, row);
-    let made = making.go_on().await;
+    let made = making.go_on_with(body).await;
     finish(core, to, making, made, (hold, own)).await
 }
 
