@@ -70,6 +70,7 @@ SUITES = (
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 5),
+    Suite("tools", "venv-tools", ("suites/tools",), 8),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),
     Suite("console", "venv", ("suites/console",), 43),
@@ -184,6 +185,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         node()
     if suite.needs == "venv+azurite":
         azurite()
+    if suite.name == "tools" and shutil.which("restic") is None:
+        apt("restic")
     if suite.needs == "rclone" and shutil.which("rclone") is None:
         apt("rclone")
     year = suite.needs.removeprefix("venv-") if suite.needs.startswith("venv-") else ""

@@ -26,6 +26,7 @@ const NEEDS: [Need; 5] = [
         reason: "the JavaScript client suites",
     },
     Need { probe: &["npm", "--version"], package: "npm", reason: "their packages" },
+    Need { probe: &["restic", "version"], package: "restic", reason: "a tool that many use" },
     Need { probe: &["rclone", "version"], package: "rclone", reason: "a tool that many use" },
 ];
 

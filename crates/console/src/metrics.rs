@@ -44,6 +44,9 @@ fn process(page: &mut Page, watched: &Watched) {
     page.value("zaffre_ready", &[], u64::from(watched.ready.load(Ordering::Relaxed)));
     page.family("zaffre_connections", "gauge", "Connections open now.");
     page.value("zaffre_connections", &[], watched.traffic.connections());
+    page.family("zaffre_file_handles", "gauge", "Files held open over SMB.");
+    let handles = u64::try_from(watched.core.opens().count()).unwrap_or(u64::MAX);
+    page.value("zaffre_file_handles", &[], handles);
     page.family("zaffre_panics_total", "counter", "Handlers that panicked: bugs.");
     page.value("zaffre_panics_total", &[], watched.alarms.panics.load(Ordering::Relaxed));
 }

@@ -17,7 +17,8 @@ use zaffre_domain::service::ServiceProperties;
 use zaffre_http::cors::{self, CrossOrigin};
 use zaffre_http::inside::Inside;
 use zaffre_http::{
-    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, signed_headers, versions,
+    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, message, signed_headers,
+    versions,
 };
 
 /// What an operator may choose.
@@ -85,6 +86,7 @@ impl FileService {
         let target = Target::parse(&asked.to.path)?;
         let kind = route(&target, &asked)?;
         noted.operation = Some(kind.name());
+        head.meet(kind.name(), &asked.to.path).await?;
         let headers = signed_headers(&head)?;
         let path = parse::path(kind, &target, &asked)?;
         let file = Some(&path).filter(|_| kind.level() == Level::File);
@@ -137,6 +139,7 @@ impl Service for FileService {
         if let Err(error) = &mut result {
             error.version = version;
         }
+        message::name(&mut result, operation);
         if let Some(properties) = properties {
             origin.mark(&properties.cors, &mut result);
         }

@@ -22,6 +22,7 @@ FAMILIES = {
     "zaffre_uptime_seconds": "gauge",
     "zaffre_ready": "gauge",
     "zaffre_connections": "gauge",
+    "zaffre_file_handles": "gauge",
     "zaffre_panics_total": "counter",
     "zaffre_requests_total": "counter",
     "zaffre_request_duration_seconds": "histogram",

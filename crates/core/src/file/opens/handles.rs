@@ -83,6 +83,11 @@ impl Opens {
         all
     }
 
+    /// How many handles are open in all.
+    pub fn count(&self) -> usize {
+        self.state().handles.len()
+    }
+
     /// Whether any handle of what is meant is open.
     pub fn is_open(&self, share: Incarnation, under: Under) -> bool {
         let state = self.state();
