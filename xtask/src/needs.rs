@@ -13,7 +13,7 @@ pub(crate) struct Need {
     pub(crate) reason: &'static str,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need { probe: &["cc", "--version"], package: "gcc", reason: "ring is partly C and assembly" },
     Need {
         probe: &["python3", "-c", "import ensurepip, venv"],
