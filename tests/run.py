@@ -45,7 +45,7 @@ SUITES = (
     Suite("python", "venv", ("suites/sdk",), 205),
     Suite("js", "node", ("blob-*.test.mjs",), 62),
     Suite("pages", "venv", ("suites/pages",), 90),
-    Suite("protection", "venv", ("suites/protection",), 81),
+    Suite("protection", "venv", ("suites/protection",), 114),
     Suite("service", "venv", ("suites/service",), 175),
     Suite("history", "venv", ("suites/history",), 18),
     Suite("js-history", "node", ("history.test.mjs",), 5),

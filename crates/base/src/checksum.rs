@@ -1,4 +1,4 @@
-//! Checksums: CRC-64/NVME and MD5 for the wire, CRC32C for the disk.
+//! Checksums: CRC-64/NVME, MD5 and SHA-256 for the wire, CRC32C for the disk.
 
 use crc_fast::{CrcAlgorithm, Digest as Crc};
 use md5::{Digest, Md5 as Md5State};
@@ -23,6 +23,11 @@ impl Crc64 {
     pub fn finish(&self) -> [u8; 8] {
         self.0.finalize().to_le_bytes()
     }
+}
+
+/// SHA-256 of some bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    sha2::Sha256::digest(bytes).into()
 }
 
 /// A running MD5.

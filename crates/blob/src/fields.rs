@@ -59,6 +59,11 @@ impl<'a> Fields<'a> {
         self.content_length
     }
 
+    /// Whether nobody but the caller can have read the request on its way.
+    pub fn is_confidential(&self) -> bool {
+        self.head.secure || self.head.peer.ip().is_loopback()
+    }
+
     /// A header's text; an empty header counts as not sent, one sent twice is refused.
     pub fn header(&self, name: &str) -> Result<Option<&'a str>, ApiError> {
         headers::single(&self.head.headers, name)

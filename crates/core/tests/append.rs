@@ -19,6 +19,7 @@ use zaffre_domain::{LeaseOn, Refusal};
 
 fn create(at: &str) -> CreateBlob {
     CreateBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         new: NewBlob::Append,
         properties: HttpProperties::default(),
@@ -34,6 +35,7 @@ fn create(at: &str) -> CreateBlob {
 
 fn block(at: &str) -> AppendBlock {
     AppendBlock {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         length: None,
         expect: ExpectedChecksum::default(),

@@ -28,6 +28,7 @@ fn metadata(value: &str) -> Metadata {
 async fn create_read_and_change() {
     for world in worlds() {
         let op = CreateContainer {
+            scopes: zaffre_domain::blob::encryption::ScopePolicy::default(),
             at: container("photos"),
             metadata: metadata("1"),
             access: PublicAccess::Blob,

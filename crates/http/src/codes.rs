@@ -41,6 +41,14 @@ codes! {
         "This operation is not permitted on an archived blob."
     BLOB_BEING_REHYDRATED = CONFLICT "BlobBeingRehydrated":
         "This operation is not permitted because the blob is being rehydrated."
+    BLOB_CUSTOMER_SPECIFIED_ENCRYPTION_MISMATCH = CONFLICT
+        "BlobCustomerSpecifiedEncryptionMismatch":
+        "The given customer specified encryption does not match the encryption used to encrypt the \
+         blob."
+    BLOB_DOES_NOT_USE_CUSTOMER_SPECIFIED_ENCRYPTION = CONFLICT
+        "BlobDoesNotUseCustomerSpecifiedEncryption":
+        "The blob is not encrypted with customer specified encryption, but one was provided in the \
+         request."
     BLOB_IMMUTABLE_DUE_TO_LEGAL_HOLD = CONFLICT "BlobImmutableDueToLegalHold":
         "This operation is not permitted as the blob is immutable due to one or more legal holds."
     BLOB_IMMUTABLE_DUE_TO_POLICY = CONFLICT "BlobImmutableDueToPolicy":
@@ -57,6 +65,9 @@ codes! {
         "The blob has been recreated since the previous snapshot was taken."
     BLOB_TIER_INADEQUATE_FOR_CONTENT_LENGTH = CONFLICT "BlobTierInadequateForContentLength":
         "Specified blob tier size limit cannot be less than content length."
+    BLOB_USES_CUSTOMER_SPECIFIED_ENCRYPTION = CONFLICT "BlobUsesCustomerSpecifiedEncryption":
+        "The blob is encrypted with customer specified encryption, but it was not provided in the \
+         request."
     BLOCK_COUNT_EXCEEDS_LIMIT = CONFLICT "BlockCountExceedsLimit":
         "The uncommitted block count cannot exceed the maximum limit of 100,000 blocks."
     BLOCK_LIST_TOO_LONG = BAD_REQUEST "BlockListTooLong":
@@ -94,6 +105,8 @@ codes! {
     CRC64_MISMATCH = BAD_REQUEST "Crc64Mismatch":
         "The CRC64 value specified in the request did not match with the CRC64 value \
          calculated by the server."
+    ENCRYPTION_SCOPE_NOT_AVAILABLE = CONFLICT "EncryptionScopeNotAvailable":
+        "The given encryption scope is not available."
     FEATURE_VERSION_MISMATCH = CONFLICT "FeatureVersionMismatch":
         "The operation for AppendBlob requires at least version 2015-02-21."
     IMMUTABILITY_POLICY_DELETE_ON_LOCKED_POLICY = CONFLICT
@@ -181,6 +194,9 @@ codes! {
          value."
     PREVIOUS_SNAPSHOT_NOT_FOUND = CONFLICT "PreviousSnapshotNotFound":
         "The previous snapshot is not found."
+    REQUEST_FORBIDDEN_BY_CONTAINER_ENCRYPTION_POLICY = FORBIDDEN
+        "RequestForbiddenByContainerEncryptionPolicy":
+        "The request is forbidden by the container encryption policy."
     SEQUENCE_NUMBER_CONDITION_NOT_MET = PRECONDITION_FAILED "SequenceNumberConditionNotMet":
         "The sequence number condition specified was not met."
     SEQUENCE_NUMBER_INCREMENT_TOO_LARGE = CONFLICT "SequenceNumberIncrementTooLarge":

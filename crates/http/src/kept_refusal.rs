@@ -26,6 +26,17 @@ pub(crate) fn code(refusal: KeptRefusal) -> Code {
         R::ContainerImmutableStorageWithVersioningEnabled => {
             codes::CONTAINER_IMMUTABLE_STORAGE_WITH_VERSIONING_ENABLED
         }
+        R::BlobUsesCustomerSpecifiedEncryption => codes::BLOB_USES_CUSTOMER_SPECIFIED_ENCRYPTION,
+        R::BlobDoesNotUseCustomerSpecifiedEncryption => {
+            codes::BLOB_DOES_NOT_USE_CUSTOMER_SPECIFIED_ENCRYPTION
+        }
+        R::BlobCustomerSpecifiedEncryptionMismatch => {
+            codes::BLOB_CUSTOMER_SPECIFIED_ENCRYPTION_MISMATCH
+        }
+        R::EncryptionScopeNotAvailable => codes::ENCRYPTION_SCOPE_NOT_AVAILABLE,
+        R::RequestForbiddenByContainerEncryptionPolicy => {
+            codes::REQUEST_FORBIDDEN_BY_CONTAINER_ENCRYPTION_POLICY
+        }
     }
 }
 

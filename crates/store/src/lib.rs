@@ -13,6 +13,7 @@ pub mod pins;
 pub mod poison;
 mod store;
 mod sync;
+pub mod xts;
 
 pub use clock::Clock;
 pub use directory::OpenError;

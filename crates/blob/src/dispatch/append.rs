@@ -3,7 +3,7 @@
 use super::{Dispatch, done};
 use crate::body::stream;
 use crate::parse::put::Upload;
-use crate::render::append;
+use crate::render::{append, encryption};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply};
 
@@ -11,7 +11,7 @@ impl Dispatch<'_> {
     pub(super) async fn create_blob(self, op: op::CreateBlob) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         let written = done(service::create_blob(self.core, op).await)?;
-        Ok(append::created(written, self.asked.version))
+        encryption::echo(append::created(written, self.asked.version), &self.asked.fields)
     }
 
     pub(super) async fn append_block(
@@ -23,7 +23,10 @@ impl Dispatch<'_> {
         let (content, fault) = stream::content(body, asked.framing);
         let reply = service::append_block(self.core, op, content).await;
         let reply = fault.get().map_or_else(|| done(reply), |fault| Err((*fault).into()))?;
-        Ok(append::appended(&reply, asked.framing, self.asked.version))
+        encryption::echo(
+            append::appended(&reply, asked.framing, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn seal_blob(self, op: op::SealBlob) -> Result<Reply, ApiError> {

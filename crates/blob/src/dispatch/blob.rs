@@ -4,7 +4,7 @@ use super::{Dispatch, done};
 use crate::body::{block_list, stream, verify};
 use crate::parse::blob::Download;
 use crate::parse::put::{BlockListUpload, Upload};
-use crate::render::{blob, blocks, container, history, upload};
+use crate::render::{blob, blocks, container, encryption, history, upload};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply, xml};
 
@@ -39,7 +39,7 @@ impl Dispatch<'_> {
     ) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         let written = done(service::set_blob_metadata(self.core, op).await)?;
-        Ok(blob::metadata_set(written, self.asked.version))
+        encryption::echo(blob::metadata_set(written, self.asked.version), &self.asked.fields)
     }
 
     pub(super) async fn set_blob_properties(
@@ -60,7 +60,7 @@ impl Dispatch<'_> {
     pub(super) async fn snapshot_blob(self, op: op::SnapshotBlob) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         let reply = done(service::snapshot_blob(self.core, op).await)?;
-        Ok(history::snapshot(&reply, self.asked.version))
+        encryption::echo(history::snapshot(&reply, self.asked.version), &self.asked.fields)
     }
 
     pub(super) async fn undelete_blob(self, op: op::UndeleteBlob) -> Result<Reply, ApiError> {
@@ -85,7 +85,10 @@ impl Dispatch<'_> {
         let (content, fault) = stream::content(body, asked.framing);
         let reply = service::put_blob(self.core, op, content).await;
         let reply = fault.get().map_or_else(|| done(reply), |fault| Err((*fault).into()))?;
-        Ok(upload::blob(&reply, asked.framing, self.asked.version))
+        encryption::echo(
+            upload::blob(&reply, asked.framing, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn put_block(
@@ -97,7 +100,10 @@ impl Dispatch<'_> {
         let (content, fault) = stream::content(body, asked.framing);
         let reply = service::put_block(self.core, op, content).await;
         let reply = fault.get().map_or_else(|| done(reply), |fault| Err((*fault).into()))?;
-        Ok(upload::block(&reply, asked.framing, self.asked.version))
+        encryption::echo(
+            upload::block(&reply, asked.framing, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn put_block_list(
@@ -111,7 +117,10 @@ impl Dispatch<'_> {
         op.blocks = block_list::parse(&document)?;
         let op = self.caller.permit(op)?;
         let written = done(service::put_block_list(self.core, op).await)?;
-        Ok(upload::block_list(written, verified, self.asked.version))
+        encryption::echo(
+            upload::block_list(written, verified, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn get_block_list(self, op: op::GetBlockList) -> Result<Reply, ApiError> {

@@ -5,7 +5,7 @@ use crate::copy::failure::Copying;
 use crate::copy::source::{self, Opened};
 use crate::parse::from_url::{FromUrl, WholeBlob};
 use crate::parse::put::Framing;
-use crate::render::{append, upload};
+use crate::render::{append, encryption, upload};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, Reply, codes};
 
@@ -23,7 +23,10 @@ impl Dispatch<'_> {
         let op = self.caller.permit(op)?;
         let reply = done(service::put_blob(self.core, op, opened.body).await);
         let reply = reply.map_err(|error| self.of_target(error))?;
-        Ok(upload::blob(&reply, Framing::Plain, self.asked.version))
+        encryption::echo(
+            upload::blob(&reply, Framing::Plain, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn put_block_from_url(
@@ -35,7 +38,10 @@ impl Dispatch<'_> {
         let op = op::PutBlock { length: Some(opened.length), ..asked.op };
         let op = self.caller.permit(op)?;
         let reply = done(service::put_block(self.core, op, opened.body).await)?;
-        Ok(upload::block(&reply, Framing::Plain, self.asked.version))
+        encryption::echo(
+            upload::block(&reply, Framing::Plain, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn append_block_from_url(
@@ -47,7 +53,10 @@ impl Dispatch<'_> {
         let op = op::AppendBlock { length: Some(opened.length), ..asked.op };
         let op = self.caller.permit(op)?;
         let reply = done(service::append_block(self.core, op, opened.body).await)?;
-        Ok(append::appended(&reply, Framing::Plain, self.asked.version))
+        encryption::echo(
+            append::appended(&reply, Framing::Plain, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     /// A failed If-Match of the destination has a name of its own here.

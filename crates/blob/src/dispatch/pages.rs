@@ -3,7 +3,7 @@
 use super::{Dispatch, done};
 use crate::body::stream;
 use crate::parse::put::Upload;
-use crate::render::{blob, pages};
+use crate::render::{blob, encryption, pages};
 use zaffre_core::blob::{self as service, op};
 use zaffre_http::{ApiError, BodyStream, Reply};
 
@@ -17,7 +17,10 @@ impl Dispatch<'_> {
         let (content, fault) = stream::content(body, asked.framing);
         let reply = service::put_page(self.core, op, content).await;
         let reply = fault.get().map_or_else(|| done(reply), |fault| Err((*fault).into()))?;
-        Ok(pages::written_pages(&reply, asked.framing, self.asked.version))
+        encryption::echo(
+            pages::written_pages(&reply, asked.framing, self.asked.version),
+            &self.asked.fields,
+        )
     }
 
     pub(super) async fn set_page_properties(

@@ -6,7 +6,7 @@ use super::blob::writable;
 use super::conditions::conditions;
 use super::properties::uploaded;
 use super::put::{Upload, content_length, framing};
-use super::{checksum, protection, tags};
+use super::{checksum, encryption, protection, tags};
 use crate::fields::Fields;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::op::{self, BlobPath, NewBlob};
@@ -41,6 +41,7 @@ pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob
         conditions: conditions(fields, Op::PutBlob)?,
         tier: None,
         protection: protection::given(fields)?,
+        encryption: encryption::of_write(fields)?,
         context: fields.context(),
     })
 }
@@ -65,6 +66,7 @@ pub(super) fn append_block(
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::AppendBlock)?,
         context: fields.context(),
+        encryption: encryption::of_write(fields)?,
     };
     Ok(Upload { op, framing })
 }

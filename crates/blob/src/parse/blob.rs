@@ -4,16 +4,13 @@
 
 use super::conditions::conditions;
 use super::properties::{UNSERVED_ON_WRITES, stored};
-use super::{checksum, lease, moment, put};
+use super::{checksum, encryption, lease, moment, put};
 use crate::fields::Fields;
 use zaffre_base::Guid;
 use zaffre_core::blob::op::{self, BlobPath};
 use zaffre_domain::blob::range;
 use zaffre_domain::conditions::ConditionalOperation as Op;
 use zaffre_http::ApiError;
-
-/// Headers of a read that ask for what is not done here yet.
-const UNSERVED_ON_READS: &[&str] = &["x-ms-encryption-key", "x-ms-encryption-key-sha256"];
 
 /// Get Blob and how its content is to be sent.
 #[derive(Clone, Debug)]
@@ -26,7 +23,6 @@ pub struct Download {
 
 pub(crate) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiError> {
     let at = moment::of(fields, at)?;
-    fields.refuse_unserved(UNSERVED_ON_READS)?;
     let structured = put::structured(fields)?;
     let range = match fields.header("x-ms-range")? {
         Some(text) => Some(text),
@@ -40,6 +36,7 @@ pub(crate) fn get(fields: &Fields<'_>, at: BlobPath) -> Result<Download, ApiErro
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::GetBlob)?,
         context: fields.context(),
+        encryption: encryption::of_read(fields)?,
     };
     Ok(Download { op, structured })
 }
@@ -50,23 +47,23 @@ pub(super) fn get_properties(
     operation: Op,
 ) -> Result<op::GetBlobProperties, ApiError> {
     let at = moment::of(fields, at)?;
-    fields.refuse_unserved(UNSERVED_ON_READS)?;
     Ok(op::GetBlobProperties {
         at,
         lease: fields.lease_id()?,
         conditions: conditions(fields, operation)?,
         context: fields.context(),
+        encryption: encryption::of_read(fields)?,
     })
 }
 
 pub(super) fn query(fields: &Fields<'_>, at: BlobPath) -> Result<op::QueryBlob, ApiError> {
     let at = moment::of(fields, at)?;
-    fields.refuse_unserved(UNSERVED_ON_READS)?;
     Ok(op::QueryBlob {
         at,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::QueryBlobContents)?,
         context: fields.context(),
+        encryption: encryption::of_read(fields)?,
     })
 }
 
@@ -80,6 +77,7 @@ pub(super) fn set_metadata(
         metadata: fields.metadata()?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::SetBlobMetadata)?,
+        encryption: encryption::of_write(fields)?,
     })
 }
 
@@ -119,6 +117,7 @@ pub(super) fn snapshot(fields: &Fields<'_>, at: BlobPath) -> Result<op::Snapshot
         metadata: fields.metadata()?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::SnapshotBlob)?,
+        encryption: encryption::of_write(fields)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The heads of container operations.
 
 use super::conditions::conditions;
-use super::lease;
+use super::{encryption, lease};
 use crate::fields::Fields;
 use zaffre_base::{Guid, Stamp};
 use zaffre_core::blob::op::{self, ContainerPath};
@@ -15,18 +15,12 @@ pub(super) fn create(
     fields: &Fields<'_>,
     at: ContainerPath,
 ) -> Result<op::CreateContainer, ApiError> {
-    refuse_encryption(fields)?;
-    Ok(op::CreateContainer { at, metadata: fields.metadata()?, access: access(fields)? })
-}
-
-/// The one scope every account has, without a ban on others, is what happens anyway.
-fn refuse_encryption(fields: &Fields<'_>) -> Result<(), ApiError> {
-    const SCOPE: &str = "x-ms-default-encryption-scope";
-    const DENY: &str = "x-ms-deny-encryption-scope-override";
-    if fields.header(SCOPE)?.is_some_and(|scope| scope != "$account-encryption-key") {
-        return fields.refuse_unserved(&[SCOPE]);
-    }
-    if fields.flag(DENY)? { fields.refuse_unserved(&[DENY]) } else { Ok(()) }
+    Ok(op::CreateContainer {
+        at,
+        metadata: fields.metadata()?,
+        access: access(fields)?,
+        scopes: encryption::of_container(fields)?,
+    })
 }
 
 pub(super) fn delete(

@@ -8,7 +8,7 @@ use super::conditions::conditions;
 use super::properties::stored;
 use super::put::block_id;
 use super::tier::tier;
-use super::{checksum, protection, tags};
+use super::{checksum, encryption, protection, tags};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;
 use zaffre_core::blob::op::{self, BlobPath, ExpectedChecksum};
@@ -93,6 +93,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<FromUrl<Whol
         conditions: conditions(fields, Op::PutBlob)?,
         tier: tier(fields)?,
         protection: protection::given(fields)?,
+        encryption: encryption::of_write(fields)?,
         context: fields.context(),
     };
     Ok(FromUrl { op: WholeBlob { op, take_properties, take_tags }, source })
@@ -112,6 +113,7 @@ pub(super) fn put_block(
         expect: expected(fields)?,
         lease: fields.lease_id()?,
         context: fields.context(),
+        encryption: encryption::of_write(fields)?,
     };
     Ok(FromUrl { op, source: source(fields)? })
 }
@@ -131,6 +133,7 @@ pub(super) fn append_block(
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::AppendBlock)?,
         context: fields.context(),
+        encryption: encryption::of_write(fields)?,
     };
     Ok(FromUrl { op, source: source(fields)? })
 }

@@ -8,6 +8,7 @@ mod checksum;
 mod conditions;
 pub(crate) mod container;
 pub mod copy;
+mod encryption;
 pub mod from_url;
 pub(crate) mod lease;
 pub mod listing;

@@ -9,7 +9,7 @@ use super::moment;
 use super::properties::{stored, uploaded};
 use super::put::{Upload, content_length, framing};
 use super::tier::page_tier;
-use super::{checksum, protection, tags};
+use super::{checksum, encryption, protection, tags};
 use crate::fields::Fields;
 use std::ops::Range;
 use zaffre_base::limits::{PAGE_BLOB_BYTES, PAGE_RANGES, PAGE_WRITE_BYTES, SEQUENCE_NUMBER};
@@ -50,6 +50,7 @@ pub(super) fn create(fields: &Fields<'_>, at: BlobPath) -> Result<op::CreateBlob
         conditions: conditions(fields, Op::PutBlob)?,
         tier: page_tier(fields)?,
         protection: protection::given(fields)?,
+        encryption: encryption::of_write(fields)?,
         tags: tags::header(fields)?,
         context: fields.context(),
     })
@@ -84,6 +85,7 @@ pub(super) fn put_page(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
         sequence: sequence(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::PutPage)?,
+        encryption: encryption::of_write(fields)?,
     };
     Ok(Upload { op, framing })
 }

@@ -50,13 +50,8 @@ fn with_default_type(mut properties: HttpProperties) -> HttpProperties {
     properties
 }
 
-/// Headers of a write that ask for encryption: not done here yet.
-pub(super) const UNSERVED_ON_WRITES: &[&str] = &[
-    "x-ms-encryption-key",
-    "x-ms-encryption-key-sha256",
-    "x-ms-encryption-scope",
-    "x-ms-expiry-option",
-];
+/// Headers of a write that ask for what is not done here.
+pub(super) const UNSERVED_ON_WRITES: &[&str] = &["x-ms-expiry-option"];
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use super::blob::writable;
 use super::conditions::conditions;
 use super::properties::{committed, uploaded};
 use super::tier::tier;
-use super::{checksum, protection, tags};
+use super::{checksum, encryption, protection, tags};
 use crate::fields::Fields;
 use zaffre_base::base64;
 use zaffre_base::limits::{BLOCK_ID_BYTES, XML_BODY_BYTES};
@@ -71,6 +71,7 @@ pub(super) fn put_blob(fields: &Fields<'_>, at: BlobPath) -> Result<Upload<op::P
         conditions: conditions(fields, Op::PutBlob)?,
         tier: tier(fields)?,
         protection: protection::given(fields)?,
+        encryption: encryption::of_write(fields)?,
         context: fields.context(),
     };
     Ok(Upload { op, framing })
@@ -95,6 +96,7 @@ pub(super) fn put_block(
         expect: checksum::expected(fields)?,
         lease: fields.lease_id()?,
         context: fields.context(),
+        encryption: encryption::of_write(fields)?,
     };
     Ok(Upload { op, framing })
 }
@@ -120,6 +122,7 @@ pub(super) fn put_block_list(
         context: fields.context(),
         tier: tier(fields)?,
         protection: protection::given(fields)?,
+        encryption: encryption::of_write(fields)?,
     };
     Ok(BlockListUpload { op, expect: checksum::expected(fields)? })
 }

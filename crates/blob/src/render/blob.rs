@@ -1,7 +1,8 @@
 //! Answers of reads of a blob: content, properties, metadata.
 
 use super::{
-    STRUCTURED_BODY, blob_type, copy, history, lease, metadata, protection, since, tier, written,
+    STRUCTURED_BODY, blob_type, copy, encryption, history, lease, metadata, protection, since,
+    tier, written,
 };
 use crate::body::{framed, stream};
 use hyper::StatusCode;
@@ -121,6 +122,7 @@ fn headers(
     }
     reply = protection::headers(reply, view.protection, version);
     reply = copy::headers(reply, view, version);
+    reply = encryption::headers(reply, &view.encrypted, version);
     content_headers(reply, &view.properties, overrides, version)
 }
 

@@ -6,6 +6,7 @@ use zaffre_base::ApiVersion;
 use zaffre_core::blob::reply::{ContainerView, LeaseOutcome, Written};
 use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::PublicAccess;
+use zaffre_domain::blob::encryption::ACCOUNT_SCOPE;
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_http::{Reply, access_policies};
 
@@ -31,9 +32,10 @@ pub fn properties(view: &ContainerView, version: ApiVersion) -> Reply {
             .with("x-ms-has-legal-hold", "false");
     }
     if version >= since::ENCRYPTION_SCOPES {
+        let default = view.scopes.default.as_deref().unwrap_or(ACCOUNT_SCOPE);
         reply = reply
-            .with("x-ms-default-encryption-scope", "$account-encryption-key")
-            .with("x-ms-deny-encryption-scope-override", "false");
+            .with("x-ms-default-encryption-scope", default)
+            .with("x-ms-deny-encryption-scope-override", view.scopes.deny_override);
     }
     if version >= since::VERSIONED_IMMUTABILITY {
         reply =

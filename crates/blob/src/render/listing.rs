@@ -3,8 +3,8 @@
 //! Must never show a name that XML cannot hold as it is: such names are percent-encoded.
 
 use super::{
-    XML, blob_type, container, copy, lease_duration, lease_state, lease_status, protection, since,
-    tags, tier,
+    XML, blob_type, container, copy, encryption, lease_duration, lease_state, lease_status,
+    protection, since, tags, tier,
 };
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
@@ -14,6 +14,7 @@ use zaffre_core::blob::reply::{
     BlobPage, BlobView, ContainerPage, ContainerView, DeletedView, ListEntry, MomentView, OfKind,
 };
 use zaffre_domain::blob::Metadata;
+use zaffre_domain::blob::encryption::{ACCOUNT_SCOPE, Encrypted};
 use zaffre_domain::lease::LeaseView;
 use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
@@ -118,8 +119,9 @@ fn container_entry(xml: &mut Writer, view: &ContainerView, frame: &Frame<'_>) {
         xml.optional("PublicAccess", container::access(view.access));
     }
     if version >= since::ENCRYPTION_SCOPES {
-        xml.element("DefaultEncryptionScope", "$account-encryption-key")
-            .element("DenyEncryptionScopeOverride", "false");
+        let default = view.scopes.default.as_deref().unwrap_or(ACCOUNT_SCOPE);
+        xml.element("DefaultEncryptionScope", default)
+            .element("DenyEncryptionScopeOverride", view.scopes.deny_override);
     }
     if version >= since::IMMUTABILITY {
         xml.element("HasImmutabilityPolicy", "false").element("HasLegalHold", "false");
@@ -161,6 +163,7 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     if version >= since::ENCRYPTION {
         xml.element("ServerEncrypted", "true");
     }
+    encryption::elements(xml, &view.encrypted, version);
     deletion(xml, view.moment.deleted());
     if frame.copies {
         copy::elements(xml, view, version);
@@ -174,7 +177,12 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     }
     protection::elements(xml, view.protection, frame.protection);
     xml.close("Properties");
-    metadata(xml, &view.metadata, frame.metadata);
+    if let (Encrypted::ByCustomer(_), true) = (&view.encrypted, frame.metadata) {
+        // Metadata belongs to who has the key.
+        xml.open_with("Metadata", &[("Encrypted", "true")]).close("Metadata");
+    } else {
+        metadata(xml, &view.metadata, frame.metadata);
+    }
     if has_tags && frame.tags {
         tags::element(xml, &view.tags);
     }

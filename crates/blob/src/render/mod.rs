@@ -7,6 +7,7 @@ pub mod blob;
 pub mod blocks;
 pub mod container;
 pub mod copy;
+pub mod encryption;
 pub mod history;
 pub mod listing;
 pub mod pages;

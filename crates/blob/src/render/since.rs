@@ -23,6 +23,7 @@ pub(super) const DELETE_TYPE: ApiVersion = ApiVersion::new(2017, 7, 29);
 pub(super) const CREATION_TIME: ApiVersion = ApiVersion::new(2017, 11, 9);
 pub(super) const IMMUTABILITY: ApiVersion = ApiVersion::new(2017, 11, 9);
 pub(super) const CRC64: ApiVersion = ApiVersion::new(2019, 2, 2);
+pub(super) const CUSTOMER_KEYS: ApiVersion = ApiVersion::new(2019, 2, 2);
 pub(super) const ENCRYPTION_SCOPES: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const HIERARCHY_FLAG: ApiVersion = ApiVersion::new(2019, 7, 7);
 pub(super) const REPLICATION_METADATA: ApiVersion = ApiVersion::new(2019, 12, 12);

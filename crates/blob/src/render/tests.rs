@@ -15,6 +15,7 @@ use zaffre_core::blob::reply::{
     Written,
 };
 use zaffre_core::settings::AccountSettings;
+use zaffre_domain::blob::encryption::{Encrypted, ScopePolicy};
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::{AccessTier, Tier};
@@ -38,6 +39,7 @@ fn created() -> Timestamp {
 fn container_view() -> ContainerView {
     ContainerView {
         version_immutability: false,
+        scopes: ScopePolicy::default(),
         name: ContainerName::parse("abc").expect("a name"),
         written: commit(),
         metadata: Metadata::from([("Color".to_owned(), "red & <blue>".to_owned())]),
@@ -67,6 +69,7 @@ fn blob_view(name: &str) -> BlobView {
         lease: LeaseView::Available,
         tier: Tier::default(),
         protection: Protection::default(),
+        encrypted: Encrypted::ByAccount,
         of_kind: OfKind::Block,
         committed: true,
         moment: MomentView::Current { version: None },

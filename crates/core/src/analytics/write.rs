@@ -3,7 +3,7 @@
 //! Must never overwrite: each batch takes the next free number of its hour.
 
 use super::buffer::Batch;
-use crate::blob::op::{BlobPath, Context, ExpectedChecksum, Moment, PutBlob};
+use crate::blob::op::{BlobPath, Context, Encryption, ExpectedChecksum, Moment, PutBlob};
 use crate::blob::store_blob;
 use crate::{Core, Error};
 use bytes::Bytes;
@@ -77,6 +77,7 @@ fn new_blob(at: BlobPath, batch: &Batch) -> PutBlob {
         conditions: Conditions { if_none_match: Some(TagCondition::Any), ..Conditions::default() },
         tier: None,
         protection: Protection::default(),
+        encryption: Encryption::default(),
         tags: Tags::new(),
         context: Context { version: ApiVersion::LATEST },
     }

@@ -18,6 +18,7 @@ use zaffre_base::BlobName;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::append::{self, AppendConditions};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::sizes::{append_block as largest_block, check_size};
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
@@ -36,10 +37,12 @@ pub async fn append_block(
     let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let (expect, length) = (op.expect, op.length);
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let add = Append { name: op.at.blob, asked: op.append, presented, keys: site.keys };
+    let key = op.encryption.key();
+    let shown = op.encryption.shown();
+    let add = Append { name: op.at.blob, asked: op.append, presented, shown, keys: site.keys };
     add.refuse_early(core, &site, length, expect).await?;
     let expected = Expected { limit, length, md5: expect.md5.is_some() };
-    let received = receive(core, &site, hold, body, expected).await?;
+    let received = receive(core, &site, hold, body, expected, key).await?;
     let refused = if received.content.length == 0 {
         // A block that came without a length and turned out empty.
         Err(Refusal::IncompleteBody)
@@ -64,6 +67,7 @@ struct Append {
     name: BlobName,
     asked: AppendConditions,
     presented: Presented,
+    shown: Encrypted,
     keys: Keys,
 }
 
@@ -86,6 +90,7 @@ impl Append {
         }
         let now = core.now(&inside);
         let head = admit::modify_kind(head, BlobKind::Append, &self.presented, now)?;
+        head.encrypted.admits(&self.shown)?;
         append::admit(head.appendable(), self.asked, length.unwrap_or(0))?;
         Ok(())
     }
@@ -102,6 +107,7 @@ impl Append {
         let head = Head::load(tx, &key)?;
         let mut head = admit::modify_kind(head, BlobKind::Append, &self.presented, now)
             .map_err(Abort::Fail)?;
+        head.encrypted.admits(&self.shown).map_err(Abort::Fail)?;
         let before = head.appendable();
         let offset = append::admit(before, self.asked, block.length).map_err(Abort::Fail)?;
         rows.write(tx)?;

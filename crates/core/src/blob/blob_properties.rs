@@ -33,6 +33,7 @@ pub async fn get_blob_properties(
     }
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     let seen = admit::read(seen, &presented, version, now)?;
+    seen.head.encrypted.admits(&op.encryption.shown())?;
     Ok(seen.view(op.at.blob, now))
 }
 
@@ -43,7 +44,7 @@ pub async fn set_blob_metadata(
 ) -> Result<Written, Error> {
     let (op, _) = op.into_parts();
     let presented = Presented { lease: op.lease, conditions: op.conditions };
-    let metadata = op.metadata;
+    let (metadata, shown) = (op.metadata, op.encryption.shown());
     check_combination(&presented.conditions, Access::Modify)?;
     let keeping = core.settings(&op.at.account).keeping();
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
@@ -53,6 +54,7 @@ pub async fn set_blob_metadata(
         let stamp = tx.stamp();
         let old = Head::load(tx, &keys.blob(&name))?;
         let old = admit::rewrite(old, &presented, stamp.time()).map_err(Abort::Fail)?;
+        old.encrypted.admits(&shown).map_err(Abort::Fail)?;
         let mut head = old.clone();
         head.written = stamp;
         head.lease = after_write(old.lease, stamp.time());

@@ -15,6 +15,7 @@ use zaffre_auth::{Authorized, Grants};
 use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
@@ -24,14 +25,16 @@ use zaffre_store::{Abort, Tx};
 pub async fn create_blob(core: &Core, op: Authorized<CreateBlob>) -> Result<Written, Error> {
     let (op, grants) = op.into_parts();
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
-    let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let keys = site.keys;
+    let found = find(core, &op.at.account, &op.at.container).await?;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
     let settings = core.settings_now(&op.at.account).await?;
+    let encrypted = found.choose(&op.encryption, &settings)?;
+    let (site, _hold) = found.for_write();
+    let keys = site.keys;
     let (keeping, premium) = (settings.keeping(), settings.sku.is_premium());
     let immutability = settings.version_immutability;
     let id = fresh_id(&core.store().clock)?;
-    let create = Create { op, presented, grants, id, keeping, immutability, premium };
+    let create = Create { op, presented, grants, id, encrypted, keeping, immutability, premium };
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         create.decide(tx, keys)
@@ -45,6 +48,7 @@ struct Create {
     grants: Grants,
     /// Names what will be written into the blob.
     id: ContentId,
+    encrypted: Encrypted,
     keeping: Keeping,
     /// The account offers policies and holds.
     immutability: bool,
@@ -76,6 +80,7 @@ impl Create {
             head.set_tier(Tier::named(tier, now));
         }
         head.tags = self.op.tags.clone();
+        head.encrypted = self.encrypted.clone();
         if head.content.shape == Shape::Sparse {
             let content = SparseKeys { incarnation: keys.0, content: self.id };
             sparse::label(tx, content, &sparse::Label::Blob(name.as_str().to_owned()))?;

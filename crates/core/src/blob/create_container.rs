@@ -10,6 +10,7 @@ use zaffre_auth::Authorized;
 use zaffre_base::AccountName;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::PublicAccess;
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_store::{Abort, Tx};
 
 /// Creates a container.
@@ -19,6 +20,8 @@ pub async fn create_container(
 ) -> Result<Written, Error> {
     let (op, _) = op.into_parts();
     check_access(core, &op.at.account, op.access)?;
+    let known = core.settings(&op.at.account).encryption_scopes;
+    op.scopes.choose(&Encrypted::ByAccount, &known)?;
     register(core, &op.at.account).await?;
     let directory = keys::directory(&op.at.account);
     let body = move |tx: &mut Tx<'_>| {
@@ -31,6 +34,7 @@ pub async fn create_container(
         let mut container = Container::new(stamp);
         container.metadata = op.metadata.clone();
         container.set_access(op.access);
+        container.set_scopes(op.scopes.clone());
         container.store(tx, &key)?;
         Ok(Written::at(stamp))
     };

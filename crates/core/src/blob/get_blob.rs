@@ -2,8 +2,8 @@
 
 use super::admit::{self, Presented};
 use super::content::read::{Download, inline, sparse_reader};
-use super::op::{GetBlob, RangeChecksum};
-use super::records::{Content, Shape};
+use super::op::{CustomerKey, GetBlob, RangeChecksum};
+use super::records::{Head, Shape};
 use super::reply::GetBlobReply;
 use super::site::{Found, find, is_deleted};
 use super::{ByteStream, history};
@@ -12,7 +12,6 @@ use bytes::Bytes;
 use futures_util::stream;
 use std::ops::Range;
 use zaffre_auth::Authorized;
-use zaffre_base::Stamp;
 use zaffre_base::checksum::{Crc64, Md5};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
@@ -46,6 +45,7 @@ pub(super) async fn read(
     let seen = admit::read_content(seen, &presented, version, now)?;
     seen.readable()?;
     let head = &seen.head;
+    head.encrypted.admits(&op.encryption.shown())?;
     if let Some(kind) = only {
         head.kind().must_be(kind)?;
     }
@@ -59,7 +59,8 @@ pub(super) async fn read(
     if op.range_checksum.is_some() {
         check_checksum_span(wanted)?;
     }
-    let source = Source::open(core, found, &inside, head.content, head.written, wanted)?;
+    let key = op.encryption.key();
+    let source = Source::open(core, found, &inside, head, wanted, key)?;
     let (body, sums) = source.start(op.range_checksum).await?;
     Ok(GetBlobReply {
         blob: seen.view(op.at.blob, now),
@@ -88,23 +89,26 @@ impl Source {
         core: &Core,
         found: Found,
         inside: &Snapshot,
-        content: Content,
-        as_of: Stamp,
+        head: &Head,
         wanted: Span,
+        key: Option<&CustomerKey>,
     ) -> Result<Self, Error> {
+        let (content, as_of) = (head.content, head.written);
         let bytes: Range<u64> = wanted.offset..wanted.offset.saturating_add(wanted.length);
         let site = found.site;
         match content.shape {
             Shape::Empty => Ok(Self::Ready(Bytes::new())),
-            Shape::Inline => Ok(Self::Ready(inline(inside, &site, &content, bytes)?)),
+            Shape::Inline => Ok(Self::Ready(inline(inside, &site, &content, bytes, key)?)),
             Shape::Sparse => {
                 let (reader, pin) = sparse_reader(core, &site, content.id, as_of, found.pin);
                 let download = Download::new(core, &site, content, bytes, pin);
-                Ok(Self::Disk(Box::new(download.seen_by(reader))))
+                let download = download.seen_by(reader).decrypted_by(key.cloned());
+                Ok(Self::Disk(Box::new(download)))
             }
             Shape::Pieces { .. } | Shape::Blocks { .. } => {
                 let pin = found.pin.narrow(&site.placement, content.id);
-                Ok(Self::Disk(Box::new(Download::new(core, &site, content, bytes, pin))))
+                let download = Download::new(core, &site, content, bytes, pin);
+                Ok(Self::Disk(Box::new(download.decrypted_by(key.cloned()))))
             }
         }
     }

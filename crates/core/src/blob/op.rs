@@ -2,8 +2,10 @@
 //!
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
+mod encryption;
 mod protection;
 
+pub use encryption::{CustomerKey, Encryption};
 pub use protection::{
     DeleteBlobImmutabilityPolicy, SetBlobImmutabilityPolicy, SetBlobLegalHold, SetBlobTier,
 };
@@ -12,6 +14,7 @@ use std::ops::Range;
 use zaffre_base::{AccountName, ApiVersion, BlobName, ContainerName, Guid, Stamp, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::append::AppendConditions;
+use zaffre_domain::blob::encryption::ScopePolicy;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::tags::{FindExpression, Tags};
@@ -98,6 +101,8 @@ pub struct CreateContainer {
     pub metadata: Metadata,
     /// Anonymous access.
     pub access: PublicAccess,
+    /// What its blobs are encrypted with.
+    pub scopes: ScopePolicy,
 }
 
 /// Delete Container.
@@ -250,6 +255,8 @@ pub struct PutBlob {
     pub protection: Protection,
     /// Size and conditions differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Put Blob of a kind that starts without content: AppendBlob, or PageBlob of a given size.
@@ -275,6 +282,8 @@ pub struct CreateBlob {
     pub protection: Protection,
     /// Conditions differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// What a blob without content is to be.
@@ -308,6 +317,8 @@ pub struct AppendBlock {
     pub conditions: Conditions,
     /// Sizes differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Put Page. The body, if it is an update, comes beside it.
@@ -325,6 +336,8 @@ pub struct PutPage {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// What Put Page does.
@@ -404,6 +417,8 @@ pub struct PutBlock {
     pub lease: Option<Guid>,
     /// Sizes differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Put Block List; the XML body is parsed and its checksum verified by the protocol.
@@ -429,6 +444,8 @@ pub struct PutBlockList {
     pub protection: Protection,
     /// The rules differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Get Block List.
@@ -461,6 +478,8 @@ pub struct GetBlob {
     pub conditions: Conditions,
     /// The rules differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Query Blob Contents; the query itself stays with the protocol.
@@ -474,6 +493,8 @@ pub struct QueryBlob {
     pub conditions: Conditions,
     /// The rules differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Which checksum of the returned range is asked for.
@@ -496,6 +517,8 @@ pub struct GetBlobProperties {
     pub conditions: Conditions,
     /// The rules differ by version.
     pub context: Context,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Set Blob Metadata.
@@ -509,6 +532,8 @@ pub struct SetBlobMetadata {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Set Blob Properties (the six content headers of a block blob, all replaced).
@@ -562,6 +587,8 @@ pub struct SnapshotBlob {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// What encrypts the content.
+    pub encryption: Encryption,
 }
 
 /// Undelete Blob.

@@ -16,6 +16,7 @@ use crate::{Core, Error};
 use zaffre_auth::{Authorized, Grants};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::sizes::{check_size, sizes};
 use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::conditions::{Access, check_combination};
@@ -42,12 +43,14 @@ pub(crate) async fn store_blob(
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     let limit = sizes(op.context.version).put_blob;
     check_size(op.length.unwrap_or(0), limit)?;
-    let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
+    let found = find(core, &op.at.account, &op.at.container).await?;
     let settings = core.settings_now(&op.at.account).await?;
-    let put = Put::new(op, grants, site.keys, &settings);
+    let encrypted = found.choose(&op.encryption, &settings)?;
+    let (site, hold) = found.for_write();
+    let put = Put::new(op, grants, site.keys, encrypted, &settings);
     put.refuse_early(core, &site).await?;
     let expected = Expected { limit, length: put.op.length, md5: true };
-    let received = receive(core, &site, hold, body, expected).await?;
+    let received = receive(core, &site, hold, body, expected, put.op.encryption.key()).await?;
     let md5 = received.md5.unwrap_or_default();
     if let Err(mismatch) = put.check_sums(md5, received.crc64) {
         received.claim.give_up().await;
@@ -64,17 +67,24 @@ struct Put {
     presented: Presented,
     grants: Grants,
     keys: Keys,
+    encrypted: Encrypted,
     keeping: Keeping,
     /// The account offers policies and holds.
     immutability: bool,
 }
 
 impl Put {
-    fn new(mut op: PutBlob, grants: Grants, keys: Keys, settings: &AccountSettings) -> Self {
+    fn new(
+        mut op: PutBlob,
+        grants: Grants,
+        keys: Keys,
+        encrypted: Encrypted,
+        settings: &AccountSettings,
+    ) -> Self {
         let conditions = std::mem::take(&mut op.conditions);
         let presented = Presented { lease: op.lease, conditions };
         let (keeping, immutability) = (settings.keeping(), settings.version_immutability);
-        Self { op, presented, grants, keys, keeping, immutability }
+        Self { op, presented, grants, keys, encrypted, keeping, immutability }
     }
 
     /// Saves receiving a large body that will be refused. Not when the request announces a
@@ -138,6 +148,7 @@ impl Put {
         head.set_properties(properties);
         head.metadata = self.op.metadata.clone();
         head.tags = self.op.tags.clone();
+        head.encrypted = self.encrypted.clone();
         if let Some(tier) = self.op.tier {
             head.set_tier(Tier::named(tier, now));
         }

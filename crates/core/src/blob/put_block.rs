@@ -18,6 +18,7 @@ use zaffre_base::ContentId;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::block_list::{check_staging, is_block_id};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::sizes::{check_size, sizes};
 use zaffre_domain::lease::after_write;
 use zaffre_store::{Abort, Tx};
@@ -34,12 +35,15 @@ pub async fn put_block(
     }
     let limit = sizes(op.context.version).block;
     check_size(op.length.unwrap_or(0), limit)?;
-    let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
-    let stage = Stage { op, grants, keys: site.keys, fresh: fresh_id(&core.store().clock)? };
+    let found = find(core, &op.at.account, &op.at.container).await?;
+    let encrypted = found.choose(&op.encryption, &core.settings(&op.at.account))?;
+    let (site, hold) = found.for_write();
+    let fresh = fresh_id(&core.store().clock)?;
+    let stage = Stage { op, grants, keys: site.keys, encrypted, fresh };
     stage.refuse_early(core, &site).await?;
     let md5 = stage.op.expect.md5.is_some();
     let expected = Expected { limit, length: stage.op.length, md5 };
-    let received = receive(core, &site, hold, body, expected).await?;
+    let received = receive(core, &site, hold, body, expected, stage.op.encryption.key()).await?;
     if let Err(mismatch) = stage.op.expect.check(received.md5, received.crc64) {
         received.claim.give_up().await;
         return Err(mismatch.into());
@@ -54,6 +58,7 @@ struct Stage {
     op: PutBlock,
     grants: Grants,
     keys: Keys,
+    encrypted: Encrypted,
     /// Names the staging area if this is its first block.
     fresh: ContentId,
 }
@@ -123,7 +128,8 @@ impl Stage {
             left = left.or(past.finish(tx, None, None)?);
         }
         rows.write(tx)?;
-        StagedBlock { content }.store(tx, &block_key)?;
+        let encrypted = self.encrypted.clone();
+        StagedBlock { content, encrypted }.store(tx, &block_key)?;
         staging.store(tx, &self.keys.staging(name))?;
         Ok(((), left))
     }

@@ -23,6 +23,7 @@ use zaffre_auth::{Authorized, Grants};
 use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::block_list::{Found, check_entries, resolve};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::tier::Tier;
 use zaffre_domain::blob::{BlobKind, BlockSource};
 use zaffre_domain::conditions::{Access, check_combination};
@@ -116,12 +117,15 @@ impl Basis {
 
 async fn attempt(core: &Core, commit: &Arc<Commit>) -> Result<Written, Failed> {
     let at = &commit.op.at;
-    let (site, hold) = find(core, &at.account, &at.container).await?.for_write();
+    let found = find(core, &at.account, &at.container).await?;
+    let encrypted = found.choose(&commit.op.encryption, &core.settings(&at.account))?;
+    let (site, hold) = found.for_write();
     let inside = core.store().meta.snapshot(&site.placement).await?;
     let now = core.now(&inside);
     let planning = Arc::clone(commit);
     let keys = site.keys;
-    let (blocks, basis) = blocking(move || planning.plan(&inside, keys, now)).await?;
+    let wanted = encrypted.clone();
+    let (blocks, basis) = blocking(move || planning.plan(&inside, keys, &wanted, now)).await?;
     let mut claim = Claim::begin(core, &site, hold)?;
     let NewManifest { content, mut rows } = manifest::build(keys, claim.content(), blocks)?;
     if rows.len() > PAGES_PER_COMMIT {
@@ -135,7 +139,8 @@ async fn attempt(core: &Core, commit: &Arc<Commit>) -> Result<Written, Failed> {
     }
     let rows = NewRows::new(rows, claim.provisional());
     let deciding = Arc::clone(commit);
-    let decide = move |tx: &mut Tx<'_>| deciding.decide(tx, keys, content, &rows, &basis);
+    let decide =
+        move |tx: &mut Tx<'_>| deciding.decide(tx, keys, (content, &encrypted), &rows, &basis);
     match claim.commit(decide).await {
         Ok(written) => Ok(written),
         Err(TransactError::Body(Decline::Stale)) => Err(Failed::Stale),
@@ -174,6 +179,7 @@ impl Commit {
         &self,
         inside: &Snapshot,
         keys: Keys,
+        encrypted: &Encrypted,
         now: Timestamp,
     ) -> Result<(Vec<Block>, Basis), Error> {
         if is_deleted(inside, keys)? {
@@ -190,21 +196,27 @@ impl Commit {
         let find_staged = |id: &[u8]| {
             let staged = StagedBlock::peek(inside, &keys.staged(staging?.id, id));
             let staged = staged.unwrap_or_else(|error| {
-                failed = Some(error);
+                failed = Some(Error::from(error));
                 None
-            });
-            staged.map(|staged| staged.content)
+            })?;
+            if let Err(other) = staged.encrypted.joins(encrypted) {
+                failed = Some(other.into());
+            }
+            Some(staged.content)
         };
         let find_committed = |id: &[u8]| committed.get(id).copied();
         let found = resolve(&self.op.blocks, find_committed, find_staged);
         if let Some(error) = failed {
-            return Err(error.into());
+            return Err(error);
         }
         let found = found?;
         let mut basis =
             Basis { committed: Rests::Nowhere, staging: Rests::Nowhere, absence_matters: false };
         let mut blocks = Vec::with_capacity(found.len());
         for (entry, found) in self.op.blocks.iter().zip(found) {
+            if let (Found::Committed, Some(head)) = (found.found, &head) {
+                head.encrypted.joins(encrypted)?;
+            }
             if found.found == Found::Committed {
                 basis.committed = Rests::On(head.as_ref().map(|head| head.content.id));
                 basis.absence_matters |= entry.source == BlockSource::Latest;
@@ -238,7 +250,7 @@ impl Commit {
         &self,
         tx: &mut Tx<'_>,
         keys: Keys,
-        content: Content,
+        (content, encrypted): (Content, &Encrypted),
         rows: &NewRows,
         basis: &Basis,
     ) -> Result<(Written, LeftOver), Abort<Decline>> {
@@ -264,6 +276,7 @@ impl Commit {
         head.set_properties(self.op.properties.clone());
         head.metadata = self.op.metadata.clone();
         head.tags = self.op.tags.clone();
+        head.encrypted = encrypted.clone();
         if let Some(tier) = self.op.tier {
             head.set_tier(Tier::named(tier, now));
         }

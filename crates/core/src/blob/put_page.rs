@@ -8,14 +8,14 @@ use super::content::claim::Claim;
 use super::content::free::sparse_keys;
 use super::content::unclaimed::Unclaimed;
 use super::content::upload::{Expected, is_small};
-use super::op::{ExpectedChecksum, PageWrite, PutPage};
+use super::op::{Encryption, ExpectedChecksum, PageWrite, PutPage};
 use super::records::{Head, Record};
 use super::replace::LeftOver;
 use super::reply::{PageReply, Written};
 use super::site::{Site, alive, find, is_deleted};
 use crate::sparse::{self, Incoming, Landed, Payload, TooManyClears};
 use crate::{Core, Error};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 use zaffre_auth::Authorized;
 use zaffre_base::limits::PAGE_WRITE_BYTES;
@@ -27,6 +27,7 @@ use zaffre_domain::blob::sizes::check_size;
 use zaffre_domain::conditions::{Access, check_combination};
 use zaffre_domain::lease::after_write;
 use zaffre_domain::sparse::Part;
+use zaffre_store::xts::BLOCK_BYTES;
 use zaffre_store::{Abort, StoreError, TransactError, Tx};
 
 /// How often bytes are written again because the blob was replaced meanwhile.
@@ -46,6 +47,7 @@ pub async fn put_page(
         pages: op.pages,
         sequence: op.sequence,
         presented: Presented { lease: op.lease, conditions: op.conditions },
+        encryption: op.encryption,
     };
     let done = match op.write {
         PageWrite::Clear => write.clear(core, &site).await,
@@ -61,6 +63,7 @@ struct Write {
     pages: Range<u64>,
     sequence: SequenceConditions,
     presented: Presented,
+    encryption: Encryption,
 }
 
 /// Why a transaction did not write.
@@ -78,6 +81,7 @@ type Done = (Written, u64, ContentId, Vec<(u32, usize)>);
 impl Write {
     fn admit(&self, head: Option<Head>, now: zaffre_base::Timestamp) -> Result<Head, Refusal> {
         let head = admit::modify_kind(head, BlobKind::Page, &self.presented, now)?;
+        head.encrypted.admits(&self.encryption.shown())?;
         self.sequence.check(head.sequence_number())?;
         check_inside(&self.pages, head.content.length)?;
         Ok(head)
@@ -102,13 +106,15 @@ impl Write {
     ) -> Result<PageReply, Error> {
         let length = self.pages.end - self.pages.start;
         check_size(length, PAGE_WRITE_BYTES)?;
-        // What is small goes into a row whose key is made when it is written.
-        let small = is_small(core, Some(length));
+        // What is small goes into a row whose key is made when it is written, unless it must be
+        // encrypted for one content.
+        let key = self.encryption.key();
+        let small = key.is_none() && is_small(core, Some(length));
         let mut content = if small { ContentId(0) } else { self.content(core, site).await? };
         let expected = Expected { limit: length, length: Some(length), md5: expect.md5.is_some() };
         let offset = self.pages.start;
         let keys = sparse_keys(site, content);
-        let incoming = sparse::receive(core, site, keys, offset, body, expected).await?;
+        let incoming = sparse::receive(core, site, keys, offset, body, expected, key).await?;
         expect.check(incoming.md5, incoming.crc64)?;
         let Incoming { mut bytes, md5, crc64 } = incoming;
         for _ in 0..ATTEMPTS {
@@ -118,7 +124,7 @@ impl Write {
                     return Ok(PageReply { written, sequence_number, md5, crc64: Some(crc64) });
                 }
                 Err((now, written)) => {
-                    bytes = again(core, site, now, offset, written).await?;
+                    bytes = self.again(core, site, (content, now), offset, written).await?;
                     content = now;
                 }
             }
@@ -137,11 +143,11 @@ impl Write {
         unclaimed: Vec<Unclaimed>,
     ) -> Result<Result<(Written, u64), (ContentId, Landed)>, Error> {
         let (write, at, again) = (self.clone(), site.clone(), landed.clone());
-        let small = matches!(landed, Landed::Small { .. });
+        let free = matches!(landed, Landed::Small { .. }) && self.encryption.key().is_none();
         let body = move |tx: &mut Tx<'_>| {
             let mut head = write.load(tx, &at)?;
             let found = head.content.id;
-            if !small && found != content {
+            if !free && found != content {
                 return Err(Abort::Fail(Stopped::Moved(found)));
             }
             let touched = sparse::land(tx, sparse_keys(&at, found), &landed)?;
@@ -162,6 +168,28 @@ impl Write {
                 self.settle(core, site, other).await.map(Ok)
             }
         }
+    }
+
+    /// Writes bytes once more, for the content that the blob has now.
+    async fn again(
+        &self,
+        core: &Core,
+        site: &Site,
+        (before, now): (ContentId, ContentId),
+        offset: u64,
+        bytes: Landed,
+    ) -> Result<Payload, Error> {
+        let mut bytes = match bytes {
+            Landed::Small { bytes, .. } => bytes,
+            Landed::Extents(_) => Bytes::new(),
+        };
+        let key = self.encryption.key();
+        if let Some(key) = key {
+            let mut open = BytesMut::from(bytes.as_ref());
+            key.cipher(before).open(offset / BLOCK_BYTES, &mut open);
+            bytes = open.freeze();
+        }
+        sparse::write(core, site, sparse_keys(site, now), offset, [bytes], key).await
     }
 
     async fn clear(&self, core: &Core, site: &Site) -> Result<PageReply, Error> {
@@ -256,24 +284,9 @@ fn taken(payload: Payload) -> Vec<Unclaimed> {
 async fn read_back(core: &Core, landed: Landed) -> Result<Landed, Error> {
     let Landed::Extents(extents) = landed else { return Ok(landed) };
     let offset = extents.first().map_or(0, |(part, _): &(Part, _)| part.offset());
-    let mut bytes = bytes::BytesMut::new();
+    let mut bytes = BytesMut::new();
     for (_, extent) in &extents {
         bytes.extend_from_slice(&core.store().extents.read(extent, 0..extent.length).await?);
     }
     Ok(Landed::Small { offset, bytes: bytes.freeze() })
-}
-
-/// Writes bytes once more, for the content that the blob has now.
-async fn again(
-    core: &Core,
-    site: &Site,
-    content: ContentId,
-    offset: u64,
-    bytes: Landed,
-) -> Result<Payload, Error> {
-    let bytes = match bytes {
-        Landed::Small { bytes, .. } => bytes,
-        Landed::Extents(_) => Bytes::new(),
-    };
-    sparse::write(core, site, sparse_keys(site, content), offset, [bytes]).await
 }

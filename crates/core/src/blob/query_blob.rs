@@ -10,7 +10,8 @@ use zaffre_domain::blob::BlobKind;
 /// Opens a block blob whose content is to be queried.
 pub async fn query_blob(core: &Core, op: Authorized<QueryBlob>) -> Result<GetBlobReply, Error> {
     let (op, _) = op.into_parts();
-    let QueryBlob { at, lease, conditions, context } = op;
-    let whole = GetBlob { at, range: None, range_checksum: None, lease, conditions, context };
+    let QueryBlob { at, lease, conditions, context, encryption } = op;
+    let (range, range_checksum) = (None, None);
+    let whole = GetBlob { at, range, range_checksum, lease, conditions, context, encryption };
     read(core, whole, Some(BlobKind::Block)).await
 }

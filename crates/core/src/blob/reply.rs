@@ -3,6 +3,7 @@
 use super::ByteStream;
 use zaffre_base::{BlobName, ContainerName, ETag, Guid, Stamp, Timestamp};
 use zaffre_domain::blob::copy::CopyStatus;
+use zaffre_domain::blob::encryption::{Encrypted, ScopePolicy};
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::Tier;
@@ -53,6 +54,8 @@ pub struct ContainerView {
     pub lease: LeaseView,
     /// Whether its blobs can have policies and holds.
     pub version_immutability: bool,
+    /// What its blobs are encrypted with.
+    pub scopes: ScopePolicy,
     /// If it is deleted and kept: when, and by which commit.
     pub deleted: Option<(DeletedView, Stamp)>,
 }
@@ -108,6 +111,8 @@ pub struct BlobView {
     pub tier: Tier,
     /// What keeps it as it is.
     pub protection: Protection,
+    /// What it is encrypted with.
+    pub encrypted: Encrypted,
     /// Its kind, and what only that kind has.
     pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).

@@ -5,12 +5,15 @@
 //! container refuse what was started before its deletion.
 
 use super::keys::{self, Keys};
+use super::op::Encryption;
 use super::records::Container;
 pub(crate) use crate::directory::writers_pin;
 use crate::directory::{self, Family, Place};
+use crate::settings::AccountSettings;
 use crate::{Core, Error};
 use zaffre_base::{AccountName, ContainerName, Incarnation};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::encryption::{Encrypted, ScopePolicy};
 use zaffre_store::extents::Owner;
 use zaffre_store::pins::{ContentPin, StampPin};
 use zaffre_store::{Abort, Placement, Snapshot, StoreError, Tx};
@@ -54,9 +57,20 @@ pub(crate) struct Found {
     pub(crate) site: Site,
     /// Entered before the directory was read: keeps everything a snapshot taken now can see.
     pub(crate) pin: StampPin,
+    /// What the container says about encryption.
+    pub(crate) scopes: ScopePolicy,
 }
 
 impl Found {
+    /// What a new blob is encrypted with.
+    pub(crate) fn choose(
+        &self,
+        asked: &Encryption,
+        settings: &AccountSettings,
+    ) -> Result<Encrypted, Refusal> {
+        self.scopes.choose(&asked.shown(), &settings.encryption_scopes)
+    }
+
     /// The site, held for a write: the container's guard stays until the hold is dropped.
     pub(crate) fn for_write(self) -> (Site, ContentPin) {
         let hold = directory::hold(&self.site.place(), self.pin);
@@ -70,8 +84,9 @@ pub(crate) async fn find(
     account: &AccountName,
     container: &ContainerName,
 ) -> Result<Found, Error> {
-    let found = directory::find::<Container>(core, account, container.as_str()).await?;
-    Ok(Found { site: Site::from(found.place), pin: found.pin })
+    let (found, record) =
+        directory::look_up::<Container>(core, account, container.as_str()).await?;
+    Ok(Found { site: Site::from(found.place), pin: found.pin, scopes: record.scopes() })
 }
 
 /// Refuses a transaction inside a container that was deleted meanwhile.

@@ -24,6 +24,7 @@ pub async fn snapshot_blob(
     let keeping = core.settings(&op.at.account).keeping();
     let (site, _hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
     let presented = Presented { lease: op.lease, conditions: op.conditions };
+    let shown = op.encryption.shown();
     let (keys, name, metadata) = (site.keys, op.at.blob, op.metadata);
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
@@ -31,6 +32,7 @@ pub async fn snapshot_blob(
         let key = keys.blob(&name);
         let head = Head::load(tx, &key)?;
         let mut head = admit::snapshot(head, &presented, stamp.time()).map_err(Abort::Fail)?;
+        head.encrypted.admits(&shown).map_err(Abort::Fail)?;
         let mut snapshot = head.to_past().with_version(None);
         snapshot.set_protection(Protection::default());
         if !metadata.is_empty() {

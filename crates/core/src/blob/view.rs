@@ -6,6 +6,7 @@ use super::reply::{
 };
 use zaffre_base::{BlobName, ContainerName, ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::Tier;
@@ -26,6 +27,7 @@ pub(crate) fn container(
         access: record.access(),
         policies: record.policies(),
         version_immutability,
+        scopes: record.scopes(),
         // A deleted container shows the lease it cannot have.
         lease: if record.deleted.is_some() { LeaseView::Expired } else { view(&record.lease, now) },
         deleted: record.deleted.map(|deleted| (self::deleted(deleted, now), deleted.at)),
@@ -45,6 +47,7 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         lease: view(&head.lease, now),
         tier: head.tier().at(now),
         protection: head.protection(),
+        encrypted: head.encrypted.clone(),
         of_kind: match head.kind() {
             BlobKind::Block => OfKind::Block,
             BlobKind::Append => {
@@ -121,6 +124,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         lease: view(&Lease::default(), now),
         tier: Tier::default(),
         protection: Protection::default(),
+        encrypted: Encrypted::ByAccount,
         of_kind: OfKind::Block,
         committed: false,
         moment: MomentView::Current { version: None },

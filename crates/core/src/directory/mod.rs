@@ -86,12 +86,21 @@ pub(crate) async fn find<R: Listed>(
     account: &AccountName,
     name: &str,
 ) -> Result<Found, Error> {
+    Ok(look_up::<R>(core, account, name).await?.0)
+}
+
+/// The same with its record.
+pub(crate) async fn look_up<R: Listed>(
+    core: &Core,
+    account: &AccountName,
+    name: &str,
+) -> Result<(Found, R), Error> {
     let store = core.store();
     let pin = store.pins.enter(store.meta.last_stamp());
     let directory = store.meta.snapshot(&keys::directory(account)).await?;
     let record = R::peek(&directory, &R::FAMILY.row(name))?.ok_or_else(R::not_found)?;
     let place = Place::new(R::FAMILY, account, name, record.incarnation());
-    Ok(Found { place, pin })
+    Ok((Found { place, pin }, record))
 }
 
 /// Refuses a transaction inside something that was deleted meanwhile.

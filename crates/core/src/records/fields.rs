@@ -5,6 +5,7 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ContentId, Guid, Incarnation, Stamp, Timestamp};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::lease::Lease;
 
 /// A type that is stored as another one.
@@ -91,6 +92,50 @@ impl Stored for [u8; 16] {
 
 stored_number!(Stamp, Timestamp, Incarnation);
 stored_id!(ContentId, Guid);
+
+/// Thirty-two bytes.
+#[derive(Encode, Decode, Clone, Copy)]
+#[cbor(transparent)]
+pub(crate) struct Bytes32(#[cbor(n(0), with = "minicbor::bytes")] [u8; 32]);
+
+/// Absent while it is the account's own.
+#[derive(Encode, Decode)]
+#[cbor(map)]
+pub(crate) struct StoredEncrypted {
+    #[n(0)]
+    key_digest: Option<Bytes32>,
+    #[n(1)]
+    scope: Option<String>,
+}
+
+impl Stored for Encrypted {
+    type As = StoredEncrypted;
+
+    fn to_stored(&self) -> StoredEncrypted {
+        let (key_digest, scope) = match self {
+            Self::ByAccount => (None, None),
+            Self::ByCustomer(digest) => (Some(Bytes32(*digest)), None),
+            Self::ByScope(name) => (None, Some(name.clone())),
+        };
+        StoredEncrypted { key_digest, scope }
+    }
+
+    fn from_stored(stored: StoredEncrypted) -> Self {
+        match (stored.key_digest, stored.scope) {
+            (Some(digest), _) => Self::ByCustomer(digest.0),
+            (None, Some(name)) => Self::ByScope(name),
+            (None, None) => Self::ByAccount,
+        }
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::ByAccount)
+    }
+
+    fn is_absent(&self) -> bool {
+        *self == Self::ByAccount
+    }
+}
 
 /// Absent while nobody has ever held it.
 #[derive(Encode, Decode)]

@@ -7,6 +7,7 @@ use super::keys::SparseKeys;
 use crate::blob::ByteStream;
 use crate::blob::content::unclaimed::Unclaimed;
 use crate::blob::content::upload::{Expected, broken_body};
+use crate::blob::op::CustomerKey;
 use crate::blob::site::Site;
 use crate::{Core, Error};
 use bytes::{Bytes, BytesMut};
@@ -20,6 +21,7 @@ use zaffre_domain::blob::sizes::check_size;
 use zaffre_domain::sparse::{Part, first_part};
 use zaffre_store::StoreError;
 use zaffre_store::extents::WriteGuard;
+use zaffre_store::xts::{BLOCK_BYTES, Xts};
 
 /// Extents on their way to the disk for one upload.
 const IN_FLIGHT: usize = 2;
@@ -50,11 +52,12 @@ pub(crate) async fn receive(
     offset: u64,
     mut body: ByteStream,
     expected: Expected,
+    key: Option<&CustomerKey>,
 ) -> Result<Incoming, Error> {
     let mut crc = Crc64::default();
     let mut md5 = expected.md5.then(Md5::default);
     let mut length = 0_u64;
-    let mut intake = Intake::begin(core, site, keys, offset);
+    let mut intake = Intake::begin(core, site, keys, offset, key);
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|error| broken_body(&error))?;
         length = length.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
@@ -79,8 +82,9 @@ pub(crate) async fn write(
     keys: SparseKeys,
     offset: u64,
     pieces: impl IntoIterator<Item = Bytes>,
+    key: Option<&CustomerKey>,
 ) -> Result<Payload, Error> {
-    let mut intake = Intake::begin(core, site, keys, offset);
+    let mut intake = Intake::begin(core, site, keys, offset, key);
     for piece in pieces {
         intake.take(piece).await?;
     }
@@ -92,6 +96,8 @@ struct Intake {
     site: Site,
     keys: SparseKeys,
     open: Arc<WriteGuard>,
+    /// Encrypts what is stored, whose blocks are numbered from the content's start.
+    cipher: Option<Xts>,
     buffer: BytesMut,
     /// Where the buffer starts in the content.
     offset: u64,
@@ -100,8 +106,15 @@ struct Intake {
 }
 
 impl Intake {
-    fn begin(core: &Core, site: &Site, keys: SparseKeys, offset: u64) -> Self {
+    fn begin(
+        core: &Core,
+        site: &Site,
+        keys: SparseKeys,
+        offset: u64,
+        key: Option<&CustomerKey>,
+    ) -> Self {
         Self {
+            cipher: key.map(|key| key.cipher(keys.content)),
             core: core.clone(),
             site: site.clone(),
             keys,
@@ -146,7 +159,7 @@ impl Intake {
             self.wait_for_one().await?;
         }
         let length = self.room_in_chunk()?.min(self.buffer.len());
-        let payload = self.buffer.split_to(length).freeze();
+        let payload = self.sealed(length);
         let end = self.offset + u64::try_from(payload.len()).unwrap_or(0);
         let part =
             first_part(self.offset, end).ok_or_else(|| StoreError::corrupt("nothing to write"))?;
@@ -161,6 +174,16 @@ impl Intake {
         Ok(())
     }
 
+    /// The first bytes of the buffer as they are stored.
+    fn sealed(&mut self, length: usize) -> Bytes {
+        let mut bytes = self.buffer.split_to(length);
+        if let Some(cipher) = &self.cipher {
+            // Pages begin and end with whole blocks.
+            cipher.seal(self.offset / BLOCK_BYTES, &mut bytes);
+        }
+        bytes.freeze()
+    }
+
     async fn wait_for_one(&mut self) -> Result<(), Error> {
         if let Some((part, write)) = self.writing.pop_front() {
             let written = write.await.map_err(|_| StoreError::Closed)??;
@@ -172,7 +195,8 @@ impl Intake {
     async fn finish(mut self) -> Result<Payload, Error> {
         let nothing_written = self.written.is_empty() && self.writing.is_empty();
         if nothing_written && self.buffer.len() <= self.small() {
-            return Ok(Payload::Small(self.buffer.freeze()));
+            let length = self.buffer.len();
+            return Ok(Payload::Small(self.sealed(length)));
         }
         while !self.buffer.is_empty() {
             self.write().await?;

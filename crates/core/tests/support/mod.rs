@@ -163,6 +163,7 @@ impl World {
 
     pub async fn create(&self, name: &str) -> Result<Written, Error> {
         let op = CreateContainer {
+            scopes: zaffre_domain::blob::encryption::ScopePolicy::default(),
             at: container(name),
             metadata: Metadata::new(),
             access: PublicAccess::Private,
@@ -244,6 +245,7 @@ impl World {
 
     pub async fn properties(&self, at: &str) -> Result<BlobView, Error> {
         let op = GetBlobProperties {
+            encryption: zaffre_core::blob::op::Encryption::default(),
             at: path(at),
             lease: None,
             conditions: Conditions::default(),
@@ -260,7 +262,13 @@ impl World {
         conditions: Conditions,
     ) -> Result<Written, Error> {
         let metadata = Metadata::from([(name.to_owned(), value.to_owned())]);
-        let op = SetBlobMetadata { at: path(at), metadata, lease: None, conditions };
+        let op = SetBlobMetadata {
+            encryption: zaffre_core::blob::op::Encryption::default(),
+            at: path(at),
+            metadata,
+            lease: None,
+            conditions,
+        };
         blob::set_blob_metadata(&self.core, self.ok(op)).await
     }
 
@@ -431,6 +439,7 @@ pub fn path(at: &str) -> BlobPath {
 
 pub fn put(at: &str) -> PutBlob {
     PutBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         length: None,
         properties: HttpProperties::default(),
@@ -447,6 +456,7 @@ pub fn put(at: &str) -> PutBlob {
 
 pub fn get(at: &str) -> GetBlob {
     GetBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         range: None,
         range_checksum: None,
@@ -458,6 +468,7 @@ pub fn get(at: &str) -> GetBlob {
 
 pub fn stage(at: &str, id: &str) -> PutBlock {
     PutBlock {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         block_id: id.as_bytes().to_vec(),
         length: None,
@@ -473,6 +484,7 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
         id: id.as_bytes().to_vec(),
     };
     PutBlockList {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         blocks: list.iter().map(entry).collect(),
         properties: HttpProperties::default(),
@@ -488,7 +500,13 @@ pub fn commit(at: &str, list: &[(BlockSource, &str)]) -> PutBlockList {
 
 pub fn snapshot(at: &str) -> SnapshotBlob {
     let (metadata, conditions) = (Metadata::new(), Conditions::default());
-    SnapshotBlob { at: path(at), metadata, lease: None, conditions }
+    SnapshotBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
+        at: path(at),
+        metadata,
+        lease: None,
+        conditions,
+    }
 }
 
 fn id(at: Timestamp) -> MomentId {

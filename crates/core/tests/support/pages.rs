@@ -18,6 +18,7 @@ pub const PAGE: u64 = 512;
 
 pub fn create(at: &str, length: u64) -> CreateBlob {
     CreateBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         new: NewBlob::Page { length, sequence_number: 0 },
         properties: HttpProperties::default(),
@@ -33,6 +34,7 @@ pub fn create(at: &str, length: u64) -> CreateBlob {
 
 pub fn write(at: &str, pages: Range<u64>) -> PutPage {
     PutPage {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(at),
         pages,
         write: PageWrite::Update(ExpectedChecksum::default()),

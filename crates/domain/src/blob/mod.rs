@@ -5,6 +5,7 @@
 pub mod append;
 pub mod block_list;
 pub mod copy;
+pub mod encryption;
 pub mod immutability;
 pub mod listing;
 pub mod metadata;

@@ -30,6 +30,18 @@ pub enum KeptRefusal {
     ImmutabilityNotEnabled,
     /// A container that may hold immutable blobs is deleted only once it is empty.
     ContainerImmutableStorageWithVersioningEnabled,
+
+    // Encryption
+    /// The blob needs its customer's key and the request brought none.
+    BlobUsesCustomerSpecifiedEncryption,
+    /// The request brought a key and the blob needs none.
+    BlobDoesNotUseCustomerSpecifiedEncryption,
+    /// The request brought another key, or named another scope.
+    BlobCustomerSpecifiedEncryptionMismatch,
+    /// The account has no such scope.
+    EncryptionScopeNotAvailable,
+    /// The container allows no other encryption than its own.
+    RequestForbiddenByContainerEncryptionPolicy,
 }
 
 impl From<KeptRefusal> for crate::Refusal {

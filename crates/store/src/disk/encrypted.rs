@@ -4,9 +4,9 @@
 //! follow, and a proof that the key is the right one. Behind it the bytes lie where they would lie
 //! without encryption. Must never write a plain byte, nor treat a damaged header as a new file.
 
-use super::xts::{BLOCK, Xts};
 use super::{Disk, File, OpenMode};
 use crate::directory::OpenError;
+use crate::xts::{BLOCK, Xts};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::io;

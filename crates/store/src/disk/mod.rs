@@ -68,7 +68,6 @@ mod measured;
 mod mem;
 mod overlay;
 mod real;
-mod xts;
 
 pub use crash::{CrashDisk, Survival};
 pub(crate) use encrypted::MAGIC as SEALED;

@@ -5,6 +5,7 @@
 
 use super::free::sparse_keys;
 use super::{READ_SLICE, SLICES_TOGETHER, SMALL_SLICE, manifest};
+use crate::blob::op::CustomerKey;
 use crate::blob::records::{Block, Content, Page, Shape};
 use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
@@ -15,8 +16,9 @@ use futures_util::stream;
 use std::ops::Range;
 use tokio::task::JoinHandle;
 use zaffre_base::{ContentId, Stamp};
-use zaffre_store::extents::runs;
+use zaffre_store::extents::runs::{self, Run};
 use zaffre_store::pins::{ContentPin, StampPin};
+use zaffre_store::xts::{BLOCK_BYTES, Xts};
 use zaffre_store::{Snapshot, StoreError};
 
 /// Some bytes of one content that is not a list.
@@ -39,6 +41,7 @@ pub(crate) struct Download {
     pin: ContentPin,
     /// Keeps the layers of a sparse content.
     reader: Option<ReaderGuard>,
+    key: Option<CustomerKey>,
 }
 
 /// A page of the block list, and the block in it where the rest starts.
@@ -67,12 +70,28 @@ impl Download {
         pin: ContentPin,
     ) -> Self {
         let (core, site) = (core.clone(), site.clone());
-        Self { core, site, content, left: bytes, page: None, ahead: None, pin, reader: None }
+        Self {
+            core,
+            site,
+            content,
+            left: bytes,
+            page: None,
+            ahead: None,
+            pin,
+            reader: None,
+            key: None,
+        }
     }
 
     /// The same of a sparse content, as the reader sees it.
     pub(crate) fn seen_by(mut self, reader: ReaderGuard) -> Self {
         self.reader = Some(reader);
+        self
+    }
+
+    /// The same of content that is encrypted with a customer's key.
+    pub(crate) fn decrypted_by(mut self, key: Option<CustomerKey>) -> Self {
+        self.key = key;
         self
     }
 
@@ -86,7 +105,7 @@ impl Download {
             if self.left.is_empty() {
                 // The end, or all there is: nothing to read ahead, so no task is needed.
                 self.pin.renew(since);
-                let bytes = fetch(&self.core, &self.site, &slices).await?;
+                let bytes = fetch(&self.core, &self.site, &slices, self.key.as_ref()).await?;
                 return Ok(Some(bytes).filter(|bytes| !bytes.is_empty()));
             }
             self.spawn_fetch(since, slices)
@@ -132,8 +151,9 @@ impl Download {
     }
 
     fn spawn_fetch(&self, since: Stamp, slices: Vec<Slice>) -> Fetch {
-        let (core, site) = (self.core.clone(), self.site.clone());
-        Fetch { since, task: tokio::spawn(async move { fetch(&core, &site, &slices).await }) }
+        let (core, site, key) = (self.core.clone(), self.site.clone(), self.key.clone());
+        let task = async move { fetch(&core, &site, &slices, key.as_ref()).await };
+        Fetch { since, task: tokio::spawn(task) }
     }
 
     /// One large slice, or some small ones.
@@ -233,17 +253,22 @@ fn slice_end(content: &Content, from: u64) -> u64 {
     }
 }
 
-async fn fetch(core: &Core, site: &Site, slices: &[Slice]) -> Result<Bytes, Error> {
+async fn fetch(
+    core: &Core,
+    site: &Site,
+    slices: &[Slice],
+    key: Option<&CustomerKey>,
+) -> Result<Bytes, Error> {
     if slices.is_empty() {
         return Ok(Bytes::new());
     }
     let snapshot = core.store().meta.snapshot(&site.placement).await?;
     if let [slice] = slices {
-        return fetch_one(core, &snapshot, site, slice).await;
+        return fetch_one(core, &snapshot, site, slice, key).await;
     }
     let mut all = BytesMut::new();
     for slice in slices {
-        all.extend_from_slice(&fetch_one(core, &snapshot, site, slice).await?);
+        all.extend_from_slice(&fetch_one(core, &snapshot, site, slice, key).await?);
     }
     Ok(all.freeze())
 }
@@ -253,18 +278,53 @@ async fn fetch_one(
     snapshot: &Snapshot,
     site: &Site,
     slice: &Slice,
+    key: Option<&CustomerKey>,
 ) -> Result<Bytes, Error> {
-    match slice.content.shape {
-        Shape::Inline => Ok(inline(snapshot, site, &slice.content, slice.bytes.clone())?),
-        Shape::Pieces { size } => stored(core, snapshot, site, slice, u64::from(size.max(1))).await,
+    let content = &slice.content;
+    let cipher = key.map(|key| key.cipher(content.id));
+    match content.shape {
+        Shape::Inline => Ok(inline(snapshot, site, content, slice.bytes.clone(), key)?),
+        Shape::Pieces { size } => {
+            let piece = Piece::find(snapshot, site, slice, u64::from(size.max(1)))?;
+            piece.read(core, slice, cipher.as_ref()).await
+        }
         Shape::Sparse => {
-            let keys = sparse_keys(site, slice.content.id);
-            sparse::slice(core, snapshot, keys, slice.as_of, slice.bytes.clone()).await
+            let keys = sparse_keys(site, content.id);
+            let Some(cipher) = cipher else {
+                return sparse::slice(core, snapshot, keys, slice.as_of, slice.bytes.clone()).await;
+            };
+            let whole = whole_blocks(&slice.bytes, content.length);
+            let bytes = sparse::slice(core, snapshot, keys, slice.as_of, whole.clone()).await?;
+            opened(&bytes, &whole, &slice.bytes, whole.start / BLOCK_BYTES, &cipher)
         }
         Shape::Empty | Shape::Blocks { .. } => {
             Err(StoreError::corrupt("a block's content is not bytes").into())
         }
     }
+}
+
+/// The blocks that hold these bytes, of something of that length.
+fn whole_blocks(bytes: &Range<u64>, length: u64) -> Range<u64> {
+    let start = bytes.start / BLOCK_BYTES * BLOCK_BYTES;
+    start..bytes.end.next_multiple_of(BLOCK_BYTES).min(length)
+}
+
+/// Decrypts `whole`, the first block of which has that number, and keeps what is wanted of it.
+fn opened(
+    sealed: &Bytes,
+    whole: &Range<u64>,
+    wanted: &Range<u64>,
+    first: u64,
+    cipher: &Xts,
+) -> Result<Bytes, Error> {
+    let mut bytes = BytesMut::from(sealed.as_ref());
+    cipher.open(first, &mut bytes);
+    let at = |offset: u64| usize::try_from(offset - whole.start).unwrap_or(usize::MAX);
+    let (from, to) = (at(wanted.start), at(wanted.end));
+    if from > to || to > bytes.len() {
+        return Err(StoreError::corrupt("encrypted content is too short").into());
+    }
+    Ok(bytes.freeze().slice(from..to))
 }
 
 /// Some bytes of an inline content, from a snapshot that has it.
@@ -273,9 +333,15 @@ pub(crate) fn inline(
     site: &Site,
     content: &Content,
     bytes: Range<u64>,
+    key: Option<&CustomerKey>,
 ) -> Result<Bytes, StoreError> {
     let missing = || StoreError::corrupt("inline content is missing or too short");
-    let row = snapshot.get(&site.keys.inline(content.id))?.ok_or_else(missing)?;
+    let mut row = snapshot.get(&site.keys.inline(content.id))?.ok_or_else(missing)?;
+    if let Some(key) = key {
+        let mut open = BytesMut::from(row.as_ref());
+        key.cipher(content.id).open(0, &mut open);
+        row = open.freeze();
+    }
     let from = usize::try_from(bytes.start).map_err(|_| missing())?;
     let to = usize::try_from(bytes.end).map_err(|_| missing())?;
     if from > to || to > row.len() {
@@ -284,26 +350,50 @@ pub(crate) fn inline(
     Ok(row.slice(from..to))
 }
 
-async fn stored(
-    core: &Core,
-    snapshot: &Snapshot,
-    site: &Site,
-    slice: &Slice,
-    piece: u64,
-) -> Result<Bytes, Error> {
-    let start = slice.bytes.start / piece * piece;
-    let wrong = |what: &str| StoreError::corrupt(format!("content at {start}: {what}"));
-    let key = site.keys.piece(slice.content.id, start);
-    let row = snapshot.get(&key)?.ok_or_else(|| wrong("its row is missing"))?;
-    let runs = runs::decode(&row)?;
-    let [run] = runs.as_slice() else { return Err(wrong("not exactly one extent").into()) };
-    let within = |offset: u64| {
-        let offset = u32::try_from(offset - start).ok()?;
-        run.skip.checked_add(offset).filter(|_| run.at == 0 && offset <= run.length)
-    };
-    let from = within(slice.bytes.start).ok_or_else(|| wrong("its extent is too short"))?;
-    let to = within(slice.bytes.end).ok_or_else(|| wrong("its extent is too short"))?;
-    Ok(core.store().extents.read(&run.extent, from..to).await?)
+/// One extent of a content.
+struct Piece {
+    /// Where it starts in the content.
+    start: u64,
+    run: Run,
+}
+
+impl Piece {
+    fn find(
+        snapshot: &Snapshot,
+        site: &Site,
+        slice: &Slice,
+        size: u64,
+    ) -> Result<Self, StoreError> {
+        let start = slice.bytes.start / size * size;
+        let wrong = |what: &str| StoreError::corrupt(format!("content at {start}: {what}"));
+        let key = site.keys.piece(slice.content.id, start);
+        let row = snapshot.get(&key)?.ok_or_else(|| wrong("its row is missing"))?;
+        let runs = runs::decode(&row)?;
+        match runs.as_slice() {
+            [run] => Ok(Self { start, run: *run }),
+            _ => Err(wrong("not exactly one extent")),
+        }
+    }
+
+    async fn read(&self, core: &Core, slice: &Slice, cipher: Option<&Xts>) -> Result<Bytes, Error> {
+        let Some(cipher) = cipher else { return self.raw(core, &slice.bytes).await };
+        let inside = slice.bytes.start - self.start..slice.bytes.end - self.start;
+        let whole = whole_blocks(&inside, u64::from(self.run.length));
+        let raw = self.raw(core, &(self.start + whole.start..self.start + whole.end)).await?;
+        opened(&raw, &whole, &inside, self.start + whole.start / BLOCK_BYTES, cipher)
+    }
+
+    async fn raw(&self, core: &Core, bytes: &Range<u64>) -> Result<Bytes, Error> {
+        let (start, run) = (self.start, &self.run);
+        let short = || StoreError::corrupt(format!("content at {start}: its extent is too short"));
+        let within = |offset: u64| {
+            let offset = u32::try_from(offset - start).ok()?;
+            run.skip.checked_add(offset).filter(|_| run.at == 0 && offset <= run.length)
+        };
+        let from = within(bytes.start).ok_or_else(short)?;
+        let to = within(bytes.end).ok_or_else(short)?;
+        Ok(core.store().extents.read(&run.extent, from..to).await?)
+    }
 }
 
 #[cfg(test)]

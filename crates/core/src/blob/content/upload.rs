@@ -7,6 +7,7 @@
 use super::IN_FLIGHT;
 use super::claim::{Claim, KeyValue, NewRows};
 use super::unclaimed::Unclaimed;
+use crate::blob::op::CustomerKey;
 use crate::blob::records::{Content, Shape};
 use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
@@ -23,6 +24,7 @@ use zaffre_store::StoreError;
 use zaffre_store::extents::WriteGuard;
 use zaffre_store::extents::runs::{self, Run};
 use zaffre_store::pins::ContentPin;
+use zaffre_store::xts::Xts;
 
 /// What is asked of a body.
 #[derive(Clone, Copy)]
@@ -57,8 +59,9 @@ pub(crate) async fn receive(
     hold: ContentPin,
     body: ByteStream,
     expected: Expected,
+    key: Option<&CustomerKey>,
 ) -> Result<Received, Error> {
-    let mut intake = Intake::begin(core, site, hold)?;
+    let mut intake = Intake::begin(core, site, hold, key)?;
     match intake.fill(body, expected).await {
         Ok(sums) => intake.finish(sums).await,
         Err(error) => {
@@ -80,6 +83,8 @@ struct Intake {
     claim: Claim,
     layout: Layout,
     open: Arc<WriteGuard>,
+    /// Encrypts every piece, whose blocks are numbered from where it starts.
+    cipher: Option<Xts>,
     buffer: BytesMut,
     /// Where the buffer starts in the body.
     offset: u64,
@@ -89,9 +94,16 @@ struct Intake {
 }
 
 impl Intake {
-    fn begin(core: &Core, site: &Site, hold: ContentPin) -> Result<Self, Error> {
+    fn begin(
+        core: &Core,
+        site: &Site,
+        hold: ContentPin,
+        key: Option<&CustomerKey>,
+    ) -> Result<Self, Error> {
+        let claim = Claim::begin(core, site, hold)?;
         Ok(Self {
-            claim: Claim::begin(core, site, hold)?,
+            cipher: key.map(|key| key.cipher(claim.content)),
+            claim,
             layout: core.options().layout,
             open: Arc::new(core.store().extents.begin_write()),
             buffer: BytesMut::new(),
@@ -154,7 +166,7 @@ impl Intake {
         if self.written.len() >= self.layout.pieces_per_commit {
             self.write_rows_ahead().await?;
         }
-        let payload = self.buffer.split().freeze();
+        let payload = self.sealed();
         let offset = self.offset;
         self.offset += u64::try_from(payload.len()).unwrap_or(u64::MAX);
         let site = &self.claim.site;
@@ -166,6 +178,15 @@ impl Intake {
         };
         self.writing.push_back((offset, tokio::spawn(write)));
         Ok(())
+    }
+
+    /// The buffer as it is stored.
+    fn sealed(&mut self) -> Bytes {
+        let mut bytes = self.buffer.split();
+        if let Some(cipher) = &self.cipher {
+            cipher.seal(self.offset, &mut bytes);
+        }
+        bytes.freeze()
     }
 
     async fn wait_for_one(&mut self) -> Result<(), Error> {
@@ -202,7 +223,7 @@ impl Intake {
         if self.offset == 0 && self.buffer.len() <= self.layout.inline_bytes {
             let (shape, rows) = match self.buffer.len() {
                 0 => (Shape::Empty, Vec::new()),
-                _ => (Shape::Inline, vec![(keys.inline(content), self.buffer.split().freeze())]),
+                _ => (Shape::Inline, vec![(keys.inline(content), self.sealed())]),
             };
             return Ok(self.received(&sums, shape, rows));
         }

@@ -7,6 +7,7 @@ use minicbor::{Decode, Encode};
 use std::collections::BTreeMap;
 use zaffre_base::{ETag, Incarnation, Stamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::encryption::ScopePolicy;
 use zaffre_domain::blob::tags::NO_TAGS;
 use zaffre_domain::blob::{AccessPolicy, PublicAccess};
 use zaffre_domain::conditions::Validators;
@@ -33,6 +34,12 @@ pub(crate) struct Container {
     /// Only in rows of deleted containers.
     #[n(6)]
     pub(crate) deleted: Option<Deleted>,
+    /// The scope of blobs that name none.
+    #[n(8)]
+    default_scope: Option<String>,
+    /// Whether blobs may not name another.
+    #[n(9)]
+    deny_scope_override: Option<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
@@ -77,6 +84,8 @@ impl Container {
             policies: Vec::new(),
             lease: Lease::default(),
             deleted: None,
+            default_scope: None,
+            deny_scope_override: None,
         }
     }
 
@@ -94,6 +103,16 @@ impl Container {
             PublicAccess::Blob => Access::Blob,
             PublicAccess::Container => Access::Container,
         };
+    }
+
+    pub(crate) fn scopes(&self) -> ScopePolicy {
+        let deny_override = self.deny_scope_override.unwrap_or(false);
+        ScopePolicy { default: self.default_scope.clone(), deny_override }
+    }
+
+    pub(crate) fn set_scopes(&mut self, scopes: ScopePolicy) {
+        self.default_scope = scopes.default;
+        self.deny_scope_override = scopes.deny_override.then_some(true);
     }
 
     pub(crate) fn policies(&self) -> Vec<AccessPolicy> {

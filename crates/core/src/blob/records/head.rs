@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use zaffre_base::{ETag, Stamp, Timestamp};
 use zaffre_domain::blob::append::Appendable;
 use zaffre_domain::blob::copy::CopyStatus;
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::immutability::{ImmutabilityPolicy, PolicyMode, Protection};
 use zaffre_domain::blob::tags::Tags;
 use zaffre_domain::blob::tier::{AccessTier, RehydratePriority, Rehydration, Tier, Tiered};
@@ -58,6 +59,9 @@ pub(crate) struct Head {
     /// Of a blob that incremental copies make.
     #[n(22)]
     pub(crate) incremental: Option<Incremental>,
+    /// What its content is encrypted with.
+    #[cbor(n(24), with = "fields", has_nil)]
+    pub(crate) encrypted: Encrypted,
     /// The way of an archived blob back to another tier.
     #[n(26)]
     rehydration: Option<StoredRehydration>,
@@ -199,6 +203,7 @@ impl Head {
             tags: Tags::new(),
             copy: None,
             incremental: None,
+            encrypted: Encrypted::ByAccount,
             rehydration: None,
             policy: None,
             legal_hold: None,
@@ -371,6 +376,7 @@ mod tests {
             breaks: Some(Timestamp(8)),
         };
         head.version = Some(Stamp(11));
+        head.encrypted = Encrypted::ByCustomer([4; 32]);
         head.deleted = Some(Deleted { at: Stamp(12), until: Timestamp(13) });
         let back = Head::from_bytes(&head.to_bytes()).ok();
         assert_eq!(back.as_ref(), Some(&head));

@@ -4,6 +4,7 @@ use super::{Content, Record, fields};
 use minicbor::{Decode, Encode};
 use zaffre_base::{ContentId, Stamp, Timestamp};
 use zaffre_domain::blob::block_list::staging_has_expired;
+use zaffre_domain::blob::encryption::Encrypted;
 
 /// The staging area of a blob; there is a row only while blocks are staged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
@@ -37,11 +38,14 @@ impl Staging {
 }
 
 /// One staged block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Encode, Decode)]
+#[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
 #[cbor(map)]
 pub(crate) struct StagedBlock {
     #[n(0)]
     pub(crate) content: Content,
+    /// What it is encrypted with.
+    #[cbor(n(1), with = "fields", has_nil)]
+    pub(crate) encrypted: Encrypted,
 }
 
 impl Record for StagedBlock {

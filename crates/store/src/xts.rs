@@ -6,38 +6,79 @@
 
 use aes::Aes256;
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use zaffre_base::Secret;
 
 /// Bytes of a cipher block.
-pub(super) const BLOCK: usize = 16;
+pub const BLOCK: usize = 16;
+/// The same, for counting the blocks before an offset.
+pub const BLOCK_BYTES: u64 = 16;
 /// Blocks that share one encrypted tweak; a power of two, small because a lone block in the middle
 /// costs that many doublings at most.
 const UNIT_BLOCKS: u64 = 32;
 
 type Block = aes::Block;
 
-/// The two keys of one file.
-pub(super) struct Xts {
+/// The two keys of one file or content.
+pub struct Xts {
     data: Aes256,
     tweak: Aes256,
 }
 
 impl Xts {
-    pub(super) fn new(data: &Secret<[u8; 32]>, tweak: &Secret<[u8; 32]>) -> Self {
+    /// With these keys.
+    pub fn new(data: &Secret<[u8; 32]>, tweak: &Secret<[u8; 32]>) -> Self {
         Self {
             data: Aes256::new(&Array(*data.expose())),
             tweak: Aes256::new(&Array(*tweak.expose())),
         }
     }
 
+    /// With keys made of a master key, for the one thing that `of` names.
+    pub fn derived(master: &Secret<[u8; 32]>, of: &[u8]) -> Self {
+        let key = |label: &str| {
+            let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(master.expose()) else {
+                unreachable!("HMAC takes keys of any length")
+            };
+            mac.update(label.as_bytes());
+            mac.update(of);
+            Secret::new(mac.finalize().into_bytes().into())
+        };
+        Self::new(&key("zaffre content data\0"), &key("zaffre content place\0"))
+    }
+
+    /// Encrypts bytes that end where their file or content ends, or are whole blocks: what is less
+    /// than a block is masked.
+    pub fn seal(&self, first: u64, bytes: &mut [u8]) {
+        let (whole, tail) = split(bytes);
+        self.encrypt(first, whole);
+        self.mask_tail(first, whole.len(), tail);
+    }
+
+    /// The reverse of [`Xts::seal`].
+    pub fn open(&self, first: u64, bytes: &mut [u8]) {
+        let (whole, tail) = split(bytes);
+        self.decrypt(first, whole);
+        self.mask_tail(first, whole.len(), tail);
+    }
+
+    fn mask_tail(&self, first: u64, before: usize, tail: &mut [u8]) {
+        let blocks = u64::try_from(before / BLOCK).unwrap_or(u64::MAX);
+        let pad = self.tail_pad(first.saturating_add(blocks));
+        for (byte, pad) in tail.iter_mut().zip(pad) {
+            *byte ^= pad;
+        }
+    }
+
     /// Encrypts whole blocks, the first of which is the file's block number `first`.
-    pub(super) fn encrypt(&self, first: u64, bytes: &mut [u8]) {
+    pub fn encrypt(&self, first: u64, bytes: &mut [u8]) {
         self.each_unit(first, bytes, Aes256::encrypt_blocks);
     }
 
     /// Decrypts whole blocks. A block of zeros was never written (a hole, or space reserved ahead)
     /// and stays zeros.
-    pub(super) fn decrypt(&self, first: u64, bytes: &mut [u8]) {
+    pub fn decrypt(&self, first: u64, bytes: &mut [u8]) {
         let holes: Vec<usize> = bytes
             .chunks_exact(BLOCK)
             .enumerate()
@@ -51,7 +92,7 @@ impl Xts {
     }
 
     /// A pad for the last bytes of a file whose length is no multiple of a block.
-    pub(super) fn tail_pad(&self, block: u64) -> [u8; BLOCK] {
+    pub fn tail_pad(&self, block: u64) -> [u8; BLOCK] {
         let mut pad = [0xFF; BLOCK];
         pad[..8].copy_from_slice(&block.to_le_bytes());
         let mut pad = Array(pad);
@@ -91,6 +132,11 @@ impl Xts {
             tweak = doubled(tweak);
         }
     }
+}
+
+/// Whole blocks, and what is left.
+fn split(bytes: &mut [u8]) -> (&mut [u8], &mut [u8]) {
+    bytes.split_at_mut(bytes.len() / BLOCK * BLOCK)
 }
 
 fn mask(blocks: &mut [Block], tweaks: &[u128]) {
@@ -146,6 +192,22 @@ mod tests {
             let mut part = sealed[from * BLOCK..to * BLOCK].to_vec();
             xts.decrypt(1000 + from as u64, &mut part);
             assert_eq!(part, plain[from * BLOCK..to * BLOCK], "{from}..{to}");
+        }
+    }
+
+    #[test]
+    fn any_length_comes_back() {
+        let xts = Xts::derived(&Secret::new([5; 32]), b"one");
+        let other = Xts::derived(&Secret::new([5; 32]), b"two");
+        for length in [0, 1, 15, 16, 17, 31, 32, 100, 512, 515] {
+            let plain: Vec<u8> =
+                (0..length).map(|i| u8::try_from(i % 251).expect("a byte")).collect();
+            let (mut sealed, mut others) = (plain.clone(), plain.clone());
+            xts.seal(7, &mut sealed);
+            other.seal(7, &mut others);
+            assert!(length < 8 || (sealed != plain && sealed != others), "{length}");
+            xts.open(7, &mut sealed);
+            assert_eq!(sealed, plain, "{length}");
         }
     }
 
