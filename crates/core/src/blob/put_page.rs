@@ -114,7 +114,8 @@ impl Write {
         let expected = Expected { limit: length, length: Some(length), md5: expect.md5.is_some() };
         let offset = self.pages.start;
         let keys = sparse_keys(site, content);
-        let incoming = sparse::receive(core, site, keys, offset, body, expected, key).await?;
+        let incoming =
+            sparse::receive_sealed(core, site, keys, offset, body, expected, key).await?;
         expect.check(incoming.md5, incoming.crc64)?;
         let Incoming { mut bytes, md5, crc64 } = incoming;
         for _ in 0..ATTEMPTS {
@@ -189,7 +190,7 @@ impl Write {
             key.cipher(before).open(offset / BLOCK_BYTES, &mut open);
             bytes = open.freeze();
         }
-        sparse::write(core, site, sparse_keys(site, now), offset, [bytes], key).await
+        sparse::write_sealed(core, site, sparse_keys(site, now), offset, [bytes], key).await
     }
 
     async fn clear(&self, core: &Core, site: &Site) -> Result<PageReply, Error> {

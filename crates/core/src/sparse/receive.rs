@@ -50,6 +50,18 @@ pub(crate) async fn receive(
     site: &Site,
     keys: SparseKeys,
     offset: u64,
+    body: ByteStream,
+    expected: Expected,
+) -> Result<Incoming, Error> {
+    receive_sealed(core, site, keys, offset, body, expected, None).await
+}
+
+/// The same for content that is encrypted with a customer's key, if there is one.
+pub(crate) async fn receive_sealed(
+    core: &Core,
+    site: &Site,
+    keys: SparseKeys,
+    offset: u64,
     mut body: ByteStream,
     expected: Expected,
     key: Option<&CustomerKey>,
@@ -77,6 +89,17 @@ pub(crate) async fn receive(
 
 /// Writes bytes that are here already, for a content that turned out to be another one.
 pub(crate) async fn write(
+    core: &Core,
+    site: &Site,
+    keys: SparseKeys,
+    offset: u64,
+    pieces: impl IntoIterator<Item = Bytes>,
+) -> Result<Payload, Error> {
+    write_sealed(core, site, keys, offset, pieces, None).await
+}
+
+/// The same for content that is encrypted with a customer's key, if there is one.
+pub(crate) async fn write_sealed(
     core: &Core,
     site: &Site,
     keys: SparseKeys,

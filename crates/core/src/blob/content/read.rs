@@ -362,9 +362,9 @@ impl Piece {
         snapshot: &Snapshot,
         site: &Site,
         slice: &Slice,
-        size: u64,
+        bytes: u64,
     ) -> Result<Self, StoreError> {
-        let start = slice.bytes.start / size * size;
+        let start = slice.bytes.start / bytes * bytes;
         let wrong = |what: &str| StoreError::corrupt(format!("content at {start}: {what}"));
         let key = site.keys.piece(slice.content.id, start);
         let row = snapshot.get(&key)?.ok_or_else(|| wrong("its row is missing"))?;
