@@ -6,7 +6,7 @@
 use super::blob::writable;
 use super::conditions::conditions;
 use super::from_url::{FromUrl, expected, source, take_tags, without_content};
-use super::{pages, protection, tags, tier};
+use super::{encryption, pages, protection, tags, tier};
 use crate::copy::url::SourceUrl;
 use crate::fields::Fields;
 use zaffre_base::Guid;
@@ -54,6 +54,7 @@ pub(super) fn copy(
         tier: tier::named(fields)?,
         priority: tier::priority(fields)?,
         protection: protection::given(fields)?,
+        encryption: encryption::of_copy(fields)?,
         seal: seal(fields)?,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::CopyBlob)?,

@@ -27,6 +27,14 @@ pub(super) fn of_write(fields: &Fields<'_>) -> Result<Encryption, ApiError> {
     }
 }
 
+/// The scope of a copy, which takes no customer's key.
+pub(super) fn of_copy(fields: &Fields<'_>) -> Result<Encryption, ApiError> {
+    match of_write(fields)? {
+        Encryption::Customer(_) => Err(ApiError::invalid_header_value(KEY, "")),
+        other => Ok(other),
+    }
+}
+
 /// What a read says that the content is encrypted with; scopes need not be known to be read.
 pub(super) fn of_read(fields: &Fields<'_>) -> Result<Encryption, ApiError> {
     Ok(key(fields)?.map_or(Encryption::Account, Encryption::Customer))

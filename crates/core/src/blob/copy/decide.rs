@@ -18,6 +18,7 @@ use zaffre_base::Timestamp;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::BlobKind;
 use zaffre_domain::blob::copy::{CopyStatus, admits_later_copy};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::tier::{AccessTier, Tier, TierChange, Tiered};
 use zaffre_domain::lease::after_write;
 use zaffre_store::{Abort, Tx};
@@ -31,6 +32,7 @@ pub(super) struct Destination {
     pub(super) site: Site,
     pub(super) keeping: Keeping,
     pub(super) traits: Traits,
+    pub(super) encrypted: Encrypted,
     /// Blobs of the account can have policies and holds.
     pub(super) immutability: bool,
     /// Of an account for premium page blobs.
@@ -133,6 +135,7 @@ impl Destination {
         let given = &self.op.metadata;
         head.metadata = if given.is_empty() { self.traits.metadata.clone() } else { given.clone() };
         head.tags = self.op.tags.clone();
+        head.encrypted = self.encrypted.clone();
         head.set_tier(self.tier(now)?);
         let copy = CopyState::pending(self.op.id, self.op.shown_source.clone(), self.traits.length);
         head.copy = Some(match status {

@@ -1,6 +1,6 @@
 //! What can be asked about copies, as plain data.
 
-use crate::blob::op::{BlobPath, Context, ExpectedChecksum};
+use crate::blob::op::{BlobPath, Context, Encryption, ExpectedChecksum};
 use zaffre_auth::Extras;
 use zaffre_auth::action::{Action, Guarded, Scope};
 use zaffre_base::Guid;
@@ -31,6 +31,8 @@ pub struct CopyBlob {
     pub priority: Option<RehydratePriority>,
     /// A policy and a hold that the copy gets.
     pub protection: Protection,
+    /// The scope of the copy; a customer's key is not for copies.
+    pub encryption: Encryption,
     /// `x-ms-seal-blob`; the source's is taken over when absent.
     pub seal: Option<bool>,
     /// `x-ms-lease-id` of the destination.

@@ -18,6 +18,7 @@ use zaffre_auth::Authorized;
 use zaffre_base::{AccountName, BlobName, ContainerName, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::copy::{CopyFailure, CopyRefusal};
+use zaffre_domain::blob::encryption::Encrypted;
 use zaffre_domain::blob::range::Span;
 use zaffre_domain::blob::{BlobKind, HttpProperties, Metadata};
 use zaffre_domain::conditions::{Access, check_combination};
@@ -125,6 +126,8 @@ pub async fn open_source(core: &Core, op: Authorized<GetBlob>) -> Result<CopySou
     let presented = Presented { lease: op.lease, conditions: op.conditions };
     let seen = admit::read(seen, &presented, version, now)?;
     seen.readable()?;
+    // Bytes that only their customer's key opens are not copied.
+    seen.head.encrypted.admits(&Encrypted::ByAccount)?;
     if seen.head.is_copied_to() {
         return Err(Refusal::Copy(CopyRefusal::PendingCopyOperation).into());
     }
@@ -185,9 +188,8 @@ impl Here {
     ) -> Result<(Site, Content, ByteStream), Error> {
         let (content, site) = (self.head.content, self.found.site.clone());
         let wanted = Span { offset, length: content.length.saturating_sub(offset) };
-        let written = self.head.written;
         let source =
-            get_blob::Source::open(core, self.found, &self.inside, content, written, wanted)?;
+            get_blob::Source::open(core, self.found, &self.inside, &self.head, wanted, None)?;
         let (body, _) = source.start(None).await?;
         Ok((site, content, body))
     }

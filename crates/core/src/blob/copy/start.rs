@@ -39,8 +39,10 @@ pub async fn copy_blob(
     check_combination(&op.conditions, Access::CreateOrReplace { holds_lease: false })?;
     let traits = source.traits();
     check_source(&op, &traits)?;
-    let (site, hold) = find(core, &op.at.account, &op.at.container).await?.for_write();
+    let found = find(core, &op.at.account, &op.at.container).await?;
     let settings = core.settings_now(&op.at.account).await?;
+    let encrypted = found.choose(&op.encryption, &settings)?;
+    let (site, hold) = found.for_write();
     let (keeping, premium) = (settings.keeping(), settings.sku.is_premium());
     let (rehydration, immutability) = (settings.rehydration, settings.version_immutability);
     let conditions = std::mem::take(&mut op.conditions);
@@ -52,6 +54,7 @@ pub async fn copy_blob(
         site,
         keeping,
         traits,
+        encrypted,
         immutability,
         premium,
         rehydration,
