@@ -149,7 +149,8 @@ impl BlobService {
         let operation = parse::operation(kind, at, &asked.fields)?;
         let dispatch =
             Dispatch { core: &self.core, caller: &caller, asked, service: self, accounts };
-        dispatch.perform(operation, body).await
+        // On the heap: what all operations hold together is large.
+        Box::pin(dispatch.perform(operation, body)).await
     }
 
     /// One part of a batch, which has no body. Boxed, because a batch is served by the same way.
