@@ -54,7 +54,8 @@ async fn append_blob(world: &World, at: &str, blocks: u8) -> Vec<u8> {
     let mut all = Vec::new();
     for number in 0..blocks {
         let bytes = pattern(700 + 37 * usize::from(number), number);
-        let op = AppendBlock { encryption: zaffre_core::blob::op::Encryption::default(), 
+        let op = AppendBlock {
+            encryption: zaffre_core::blob::op::Encryption::default(),
             at: path(at),
             length: None,
             expect: ExpectedChecksum::default(),
@@ -127,7 +128,8 @@ async fn append_blobs_can_be_appended_to() {
         let view = must(world.properties("photos/copy").await);
         assert_eq!(view.of_kind, OfKind::Append { blocks: 70, sealed: false });
         assert_eq!(must(world.get("photos/copy").await), all);
-        let op = AppendBlock { encryption: zaffre_core::blob::op::Encryption::default(), 
+        let op = AppendBlock {
+            encryption: zaffre_core::blob::op::Encryption::default(),
             at: path("photos/copy"),
             length: None,
             expect: ExpectedChecksum::default(),

@@ -119,7 +119,8 @@ pub(super) fn put_page_from_url(
     for name in SEQUENCE_CONDITIONS {
         number(fields, name)?;
     }
-    Ok(op::PutPage { encryption: zaffre_core::blob::op::Encryption::default(), 
+    Ok(op::PutPage {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at,
         pages,
         write: PageWrite::Update(expect),

@@ -26,7 +26,8 @@ pub fn options() -> CoreOptions {
 
 /// A copy with this id to `to`.
 pub fn copy(to: &str, id: u128) -> CopyBlob {
-    CopyBlob { encryption: zaffre_core::blob::op::Encryption::default(), 
+    CopyBlob {
+        encryption: zaffre_core::blob::op::Encryption::default(),
         at: path(to),
         id: Guid(id),
         shown_source: "http://here/source".to_owned(),
