@@ -61,11 +61,13 @@ fn request(access: AccessMask, share: Classes, ear: &Ear) -> OpenRequest {
 
 /// Opens, waiting as often as needed.
 fn open(opens: &Opens, request: &OpenRequest) -> Result<HandleId, Refused> {
+    let mut again = false;
     loop {
-        match opens.try_open(request, NOW, Timestamp(0))? {
+        match opens.try_open(request, again, NOW, Timestamp(0))? {
             Attempt::Done(opened) => return Ok(opened.handle),
             Attempt::Wait(waiting) => block_on(waiting.changed()),
         }
+        again = true;
     }
 }
 

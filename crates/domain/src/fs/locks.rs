@@ -154,7 +154,8 @@ impl<O: Copy + PartialEq> LockTable<O> {
             // Even the owner's own: a shared lock promises that nobody writes.
             (LockKind::Shared, Touch::Write) => true,
         };
-        self.locks.iter().any(|lock| lock.range.overlaps(range) && forbids(lock))
+        // Whoever touches nothing is in nobody's way.
+        range.len > 0 && self.locks.iter().any(|lock| lock.range.overlaps(range) && forbids(lock))
     }
 
     fn in_the_way(&self, owner: O, range: Range, kind: LockKind) -> bool {

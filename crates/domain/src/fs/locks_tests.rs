@@ -45,6 +45,7 @@ fn reading_and_writing_under_a_lock() {
             assert_eq!(!table.forbids(owner, range(19, 1), touch), want, "{kind:?} {touch:?}");
             assert!(!table.forbids(owner, range(20, 1), touch), "beside it");
             assert!(!table.forbids(owner, range(0, 10), touch), "before it");
+            assert!(!table.forbids(owner, range(15, 0), touch), "nothing of it");
         }
     }
 }

@@ -156,10 +156,12 @@ pub fn to_break(manner: Manner, held: Caching, cause: Cause) -> Option<Break> {
 
 /// What the other opens of a file mean for what a new one may cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent facts")]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Others {
     /// There is one that caches, or once did, or does more than look at attributes.
     pub any: bool,
+    /// One caches writes: nobody else knows what the file is like.
+    pub writes: bool,
     /// One caches its handle.
     pub handle: bool,
     /// One holds an oplock.
@@ -170,8 +172,8 @@ pub struct Others {
 
 /// What is granted of `wanted`.
 pub fn grant(manner: Manner, wanted: Caching, others: Others) -> Caching {
-    // Everything rests on cached reads, which locks of others would make wrong.
-    if !wanted.contains(Caching::R) || others.locked {
+    // Everything rests on cached reads, which locks and cached writes of others would make wrong.
+    if !wanted.contains(Caching::R) || others.locked || others.writes {
         return Caching::NONE;
     }
     let shared = if others.any { wanted.without(Caching::W) } else { wanted };

@@ -11,6 +11,7 @@ fn what_is_granted() {
     let handle = Others { any: true, handle: true, ..none };
     let oplock = Others { any: true, oplock: true, ..none };
     let locked = Others { locked: true, ..none };
+    let writes = Others { any: true, writes: true, ..none };
     let (lease, old) = (Manner::Lease, Manner::Oplock);
     let rows = [
         (lease, Caching::RWH, none, Caching::RWH),
@@ -24,6 +25,8 @@ fn what_is_granted() {
         (lease, Caching::RWH, handle, Caching::RH),
         (lease, Caching::RWH, oplock, Caching::R),
         (lease, Caching::RWH, locked, Caching::NONE),
+        (lease, Caching::R, writes, Caching::NONE),
+        (old, Caching::R, writes, Caching::NONE),
         (old, Caching::RWH, none, Caching::RWH),
         (old, Caching::RW, none, Caching::RW),
         (old, Caching::R, none, Caching::R),

@@ -2,7 +2,7 @@
 //!
 //! Must never give a handle to anybody but the account and the client that opened it.
 
-use super::create::ask::{Ask, Reconnect};
+use super::create::ask::{DELETE_ON_CLOSE, Reconnect};
 use super::create::lease_context;
 use super::handle::{self, FileHandle, level_of, owner};
 use super::{Open, facts};
@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zaffre_base::AccountName;
 use zaffre_core::file::opens::{Event, HandleId, Listener};
+use zaffre_domain::fs::name::fold;
 use zaffre_domain::fs::oplock::Caching;
 
 /// Handles whose clients are gone and may come back.
@@ -74,6 +75,11 @@ pub(crate) async fn abandon(server: &Arc<Server>, session: &Session, opens: Vec<
 /// Leaves a handle to its client, if the client can come back to it; whether it can.
 fn orphan(server: &Arc<Server>, session: &Session, file: &Arc<FileHandle>) -> bool {
     let Some(durable) = file.durable else { return false };
+    // A client that wanted the file gone with its handle does not come back to it.
+    if file.options & DELETE_ON_CLOSE != 0 {
+        return false;
+    }
+    file.used(server);
     let opens = server.core.opens();
     let caching = opens.caching(file.handle).caching;
     let told = match file.lease {
@@ -99,26 +105,31 @@ fn orphan(server: &Arc<Server>, session: &Session, file: &Arc<FileHandle>) -> bo
 }
 
 /// CREATE that takes a handle up again.
-pub(crate) async fn reconnect(
-    x: &mut Exchange<'_>,
-    ask: &Ask,
-    asked: Reconnect,
-) -> Result<Reply, Failure> {
+pub(crate) async fn reconnect(x: &mut Exchange<'_>, asked: Reconnect) -> Result<Reply, Failure> {
     let handle = HandleId(asked.persistent);
     let is_it = |orphan: &Orphan| {
         let file = &orphan.file;
-        let same_create = file.durable.is_some_and(|durable| durable.guid == asked.guid);
-        let same_lease = match (file.lease, &ask.lease) {
+        // The first version does not know of the second one's ids and may take up either.
+        let guid = file.durable.and_then(|durable| durable.guid);
+        let same_create = asked.guid.is_none_or(|asked| asked == guid.unwrap_or_default());
+        let same_lease = match (file.lease, &asked.lease) {
             (None, None) => true,
             (Some(had), Some(has)) => {
                 had.key == u128::from_le_bytes(has.key) && orphan.client == x.session.client_guid
             }
             _ => false,
         };
-        let same_client = asked.guid.is_none() || orphan.client == x.session.client_guid;
-        same_create && same_lease && same_client && orphan.account == *x.session.holder.account()
+        same_create && same_lease && orphan.account == *x.session.holder.account()
     };
     let file = x.server.orphans.find(handle, is_it).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
+    if asked.lease.is_some() {
+        // Where clients cache by name, a handle under another name would mix two files up.
+        let place = x.server.core.opens().place(handle).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
+        let path = asked.path.map_err(|_| Status::INVALID_PARAMETER)?;
+        if fold(path.as_str()) != fold(&place.path) {
+            return Err(Status::INVALID_PARAMETER.into());
+        }
+    }
     let opens = x.server.core.opens().clone();
     let adopted = opens.adopt(handle, owner(x), x.server.now());
     adopted.map_err(|_| Status::OBJECT_NAME_NOT_FOUND)?;
@@ -131,10 +142,11 @@ pub(crate) async fn reconnect(
     x.related = Ok(file.id());
     let opened = opens.caching(handle);
     let mut contexts = Vec::new();
-    if let Some(lease) = &ask.lease {
+    if let Some(lease) = &asked.lease {
         contexts.push(lease_context(lease, opened));
     }
-    let facts = facts::of(&file.disk.mount.facts(file.file.file).await?);
+    let facts = file.disk.mount.facts(file.file.file).await?;
+    let facts = facts::of(&facts).with_reserved(file.reserved);
     let oplock = if file.lease.is_some() { 0xFF } else { level_of(opened.caching) };
     let response = Response { oplock, action: 1, facts, file: file.id(), contexts };
     Ok(Reply::ok(response.write()))

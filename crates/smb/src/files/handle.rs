@@ -2,6 +2,7 @@
 //!
 //! Must never be dropped while the open table still has it: [`close`] ends both.
 
+use super::create::replay::CreateId;
 use super::disk::Disk;
 use super::scratch::Scratch;
 use super::{notify, write_time};
@@ -11,6 +12,7 @@ use crate::server::session::Session;
 use crate::server::state::Server;
 use crate::wire::FileId;
 use crate::wire::oplock::{lease_break, notice, oplock_body};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zaffre_core::Error;
@@ -33,6 +35,14 @@ pub(crate) struct FileHandle {
     pub(crate) disk: Arc<Disk>,
     pub(crate) lease: Option<LeaseId>,
     pub(crate) durable: Option<Durable>,
+    /// Bytes set aside for it.
+    pub(crate) reserved: u64,
+    /// The newest number of connections lost that its client has sent.
+    pub(crate) sequence: AtomicU16,
+    /// Whether no request has named it yet.
+    pub(crate) unused: AtomicBool,
+    /// The CREATE that would be answered with it again until then.
+    pub(crate) create: Option<CreateId>,
     /// What commands keep with it.
     pub(crate) scratch: Scratch,
 }
@@ -47,6 +57,22 @@ pub(crate) struct Durable {
 }
 
 impl FileHandle {
+    /// Whether a request with this number of connections lost was not overtaken by a later one.
+    pub(crate) fn is_current(&self, number: u16) -> bool {
+        const AHEAD: u16 = 0x7FFF;
+        let newer = |last: u16| (number.wrapping_sub(last) <= AHEAD).then_some(number);
+        self.sequence.fetch_update(Ordering::Relaxed, Ordering::Relaxed, newer).is_ok()
+    }
+
+    /// A request names it, or it goes: its client knows it, and will not ask for it again.
+    pub(crate) fn used(&self, server: &Server) {
+        if let Some(create) = self.create
+            && self.unused.swap(false, Ordering::Relaxed)
+        {
+            server.replays.forget(create);
+        }
+    }
+
     /// Its id on the wire.
     pub(crate) fn id(&self) -> FileId {
         id_of(self.handle)
@@ -71,26 +97,30 @@ pub(crate) fn level_of(caching: Caching) -> u8 {
 /// Tells a session's client what happens to its handles.
 #[derive(Debug)]
 struct Ear {
+    server: Weak<Server>,
     connection: Weak<Connection>,
     session: Weak<Session>,
 }
 
 impl Listener for Ear {
     fn tell(&self, event: Event) {
-        let connection = self.connection.upgrade();
-        let tell = |body: &[u8]| {
-            if let Some(connection) = &connection {
+        let tell = |connection: Option<Arc<Connection>>, body: &[u8]| {
+            if let Some(connection) = connection {
                 connection.notify(notice(body));
             }
         };
+        let own = self.connection.upgrade();
         match event {
             Event::Oplock { handle, notice } => {
-                tell(&oplock_body(level_of(notice.to), id_of(handle)));
+                tell(own, &oplock_body(level_of(notice.to), id_of(handle)));
             }
             Event::Lease { lease, notice, second_version, .. } => {
                 let epoch = if second_version { notice.epoch } else { 0 };
                 let [from, to] = [notice.from, notice.to].map(|state| u32::from(state.bits()));
-                tell(&lease_break(epoch, notice.answer, lease.key.to_le_bytes(), from, to));
+                let (server, session) = (self.server.upgrade(), self.session.upgrade());
+                let oldest = server.zip(session).and_then(|(s, session)| s.connection_of(&session));
+                let key = lease.key.to_le_bytes();
+                tell(oldest.or(own), &lease_break(epoch, notice.answer, key, from, to));
             }
             Event::Closed { handle } => {
                 if let Some(session) = self.session.upgrade() {
@@ -103,8 +133,11 @@ impl Listener for Ear {
 
 /// The owner of handles that a request opens.
 pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
-    let ear =
-        Ear { connection: Arc::downgrade(&x.connection), session: Arc::downgrade(&x.session) };
+    let ear = Ear {
+        server: Arc::downgrade(&x.server),
+        connection: Arc::downgrade(&x.connection),
+        session: Arc::downgrade(&x.session),
+    };
     Owner {
         listener: Arc::new(ear),
         session: x.session.id,
@@ -116,6 +149,7 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 
 /// Closes a handle and does what its close leaves to be done.
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
+    open.used(server);
     open.scratch.watch.close();
     write_time::settle(server, open).await;
     let place = server.core.opens().place(open.handle);

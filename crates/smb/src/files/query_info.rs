@@ -80,7 +80,8 @@ async fn file_info(
     most: usize,
 ) -> Result<Reply, Failure> {
     let id = file.file.file;
-    let facts = super::facts::of(&file.disk.mount.facts(id).await?);
+    let facts = file.disk.mount.facts(id).await?;
+    let facts = super::facts::of(&facts).with_reserved(file.reserved);
     let kept = *file.scratch.kept();
     let mut to = Writer::new();
     let attributes = AccessMask::READ_ATTRIBUTES;

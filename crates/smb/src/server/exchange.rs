@@ -6,9 +6,9 @@ use super::connection::Connection;
 use super::reply::Answers;
 use super::session::{Session, Tree};
 use super::state::Server;
-use crate::files::Open;
+use crate::files::{FileHandle, Open};
 use crate::status::{Failure, Status};
-use crate::wire::{FileId, Header};
+use crate::wire::{Command, FileId, Header};
 use std::sync::Arc;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
@@ -72,7 +72,38 @@ impl Exchange<'_> {
     pub(crate) fn open(&self, id: FileId) -> Result<Arc<Open>, Status> {
         let id = if id == FileId::RELATED { self.related? } else { id };
         let open = self.session.open(id).ok_or(Status::FILE_CLOSED)?;
-        if open.tree == self.tree.id { Ok(open) } else { Err(Status::FILE_CLOSED) }
+        if open.tree != self.tree.id {
+            return Err(Status::FILE_CLOSED);
+        }
+        if let Some(file) = open.file() {
+            file.used(&self.server);
+            if !self.is_current(file) {
+                return Err(Status::FILE_NOT_AVAILABLE);
+            }
+        }
+        Ok(open)
+    }
+
+    /// Whether the request does not change anything, or was not overtaken by what its client sent
+    /// after it had lost a connection: it must not undo that.
+    fn is_current(&self, file: &FileHandle) -> bool {
+        let changes = match Command::of(self.header.command) {
+            Some(Command::Write | Command::SetInfo | Command::Ioctl) => true,
+            Some(_) | None => false,
+        };
+        !changes || file.is_current(self.lost_connections())
+    }
+
+    /// How often the client has lost a connection; older dialects do not say.
+    pub(crate) fn lost_connections(&self) -> u16 {
+        let third = self.connection.agreed().is_some_and(|agreed| agreed.dialect.is_third());
+        let [low, high, ..] = self.header.status.to_le_bytes();
+        if third { u16::from_le_bytes([low, high]) } else { 0 }
+    }
+
+    /// Whether the client sends this again because it got no answer.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.header.has(crate::wire::header::REPLAY)
     }
 
     /// Answers that it will take a while, and lets the next request run. In the middle of a chain

@@ -2,9 +2,11 @@
 //!
 //! Must never hold a lock while it waits.
 
+use super::connection::Connection;
 use super::session::Session;
 use super::throttle::Throttle;
 use crate::files::Disk;
+use crate::files::create::replay::Replays;
 use crate::files::durable::Orphanage;
 use crate::files::notify::Watches;
 use std::collections::HashMap;
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Semaphore;
 use zaffre_auth::Accounts;
-use zaffre_base::{Incarnation, Timestamp};
+use zaffre_base::{AccountName, Incarnation, Timestamp};
 use zaffre_core::Core;
 use zaffre_core::file::opens::FileKey;
 use zaffre_domain::fs::FileId;
@@ -35,9 +37,20 @@ pub(crate) struct Server {
     pub(crate) orphans: Arc<Orphanage>,
     /// Who watches directories.
     pub(crate) watches: Watches,
+    /// CREATEs that may be sent again.
+    pub(crate) replays: Arc<Replays>,
     disks: Mutex<HashMap<Incarnation, Weak<Disk>>>,
     sessions: Mutex<HashMap<u64, Weak<Session>>>,
+    /// The connections of each client that has a session, the oldest first.
+    clients: Mutex<HashMap<Client, Vec<Weak<Connection>>>>,
     next_file: AtomicU64,
+}
+
+/// A client by the id it gave itself, within its account.
+type Client = (AccountName, [u8; 16]);
+
+fn client(session: &Session) -> Client {
+    (session.holder.account().clone(), session.client_guid)
 }
 
 impl std::fmt::Debug for Server {
@@ -63,8 +76,10 @@ impl Server {
             watches: Watches::default(),
             buffers: Arc::new(Semaphore::new(crate::limits::BUFFERED_BYTES)),
             orphans: Arc::default(),
+            replays: Arc::default(),
             disks: Mutex::default(),
             sessions: Mutex::default(),
+            clients: Mutex::default(),
             next_file: AtomicU64::new(u64::from_le_bytes(random()?) >> 16),
         })
     }
@@ -98,6 +113,22 @@ impl Server {
 
     pub(crate) fn add_session(&self, session: &Arc<Session>) {
         self.sessions().insert(session.id, Arc::downgrade(session));
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.retain(|_, of_client| {
+            of_client.retain(|connection| connection.strong_count() > 0);
+            !of_client.is_empty()
+        });
+        let of_client = clients.entry(client(session)).or_default();
+        if !of_client.iter().any(|known| known.ptr_eq(&session.connection)) {
+            of_client.push(session.connection.clone());
+        }
+    }
+
+    /// The oldest connection of a client: where it hears of its leases, whichever it opened them on.
+    pub(crate) fn connection_of(&self, session: &Session) -> Option<Arc<Connection>> {
+        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut alive = clients.get(&client(session))?.iter().filter_map(Weak::upgrade);
+        alive.find(|connection| !connection.is_closing())
     }
 
     pub(crate) fn remove_session(&self, id: u64) {

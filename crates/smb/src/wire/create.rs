@@ -6,6 +6,7 @@ use super::FileId;
 use super::context::{Context, parse_chain, write_chain};
 use super::cursor::{Malformed, Reader, Writer, index, slice, utf16};
 use super::header::HEADER_BYTES;
+use zaffre_base::limits::FILE_ALLOCATION_BYTES;
 
 /// CREATE.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,6 +90,13 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The same with room for so many bytes at least, in whole units.
+    #[must_use]
+    pub fn with_reserved(mut self, bytes: u64) -> Self {
+        self.allocation = self.allocation.max(bytes.next_multiple_of(FILE_ALLOCATION_BYTES));
+        self
+    }
+
     /// The 52 bytes in which times, sizes and attributes follow each other.
     pub fn write(&self, to: &mut Writer) {
         to.u64(self.created).u64(self.accessed).u64(self.written).u64(self.changed);

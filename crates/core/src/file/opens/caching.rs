@@ -33,8 +33,8 @@ impl Opens {
     /// What a handle may cache now.
     pub fn caching(&self, handle: HandleId) -> Opened {
         let mut state = self.state();
-        let none = Opened { handle, caching: Caching::NONE, epoch: 0, breaking: false };
-        state.node_of(handle).map_or(none, |node| node.granted(handle))
+        let node = state.node_of(handle);
+        node.map_or_else(|| Opened::without_caching(handle), |node| node.granted(handle))
     }
 
     /// The holder of `handle` is about to do something to the file; waits until what others cache
@@ -86,12 +86,14 @@ impl Node {
     /// What a handle caches.
     pub(super) fn granted(&self, handle: HandleId) -> Opened {
         let key = self.open(handle).and_then(|open| open.cache);
-        let held = self.caches.iter().find(|cache| Some(cache.key) == key).map(|cache| cache.held);
+        let cache = self.caches.iter().find(|cache| Some(cache.key) == key);
+        let Some(cache) = cache else { return Opened::without_caching(handle) };
         Opened {
             handle,
-            caching: held.map_or(Caching::NONE, |held| held.state()),
-            epoch: held.map_or(0, |held| held.epoch()),
-            breaking: held.is_some_and(|held| held.is_breaking()),
+            caching: cache.held.state(),
+            epoch: cache.held.epoch(),
+            second_version: cache.second_version,
+            breaking: cache.held.is_breaking(),
         }
     }
 

@@ -44,7 +44,7 @@ impl Drop for Removal {
 impl Opens {
     /// Closes a handle.
     pub fn close(&self, handle: HandleId) -> Result<Closed, Refused> {
-        let taken = self.state().close(handle).ok_or(Refused::NoSuchHandle)?;
+        let taken = self.state().close(handle, self.monotonic()).ok_or(Refused::NoSuchHandle)?;
         Ok(taken.into_closed(self))
     }
 
@@ -55,7 +55,7 @@ impl Opens {
         if let Some(open) = state.node_of(handle).and_then(|node| node.open_mut(handle)) {
             open.delete_on_close = false;
         }
-        let taken = state.close(handle).filter(|taken| taken.remove);
+        let taken = state.close(handle, self.monotonic()).filter(|taken| taken.remove);
         state.unswept.extend(taken);
     }
 
@@ -63,7 +63,7 @@ impl Opens {
     pub fn force_close(&self, share: Incarnation, handle: HandleId) -> Option<Closed> {
         let mut state = self.state();
         let here = state.handles.get(&handle).is_some_and(|file| file.share == share);
-        let taken = if here { state.evict(handle) } else { None };
+        let taken = if here { state.evict(handle, self.monotonic()) } else { None };
         drop(state);
         taken.map(|taken| taken.into_closed(self))
     }
@@ -100,12 +100,6 @@ impl Opens {
         let state = self.state();
         let node = state.nodes.get(&file);
         node.is_some_and(|node| node.removing || node.deletion.is_pending())
-    }
-
-    /// Whether any handle of the file has bytes locked.
-    pub fn is_locked(&self, file: FileKey) -> bool {
-        let state = self.state();
-        state.nodes.get(&file).is_some_and(|node| !node.locks.is_empty())
     }
 
     /// Marks what `handle` has open for deletion, or takes the mark back. Whether that is allowed

@@ -9,7 +9,7 @@ use super::{Opens, Refused, Waiting};
 use std::time::Duration;
 use zaffre_base::Timestamp;
 use zaffre_domain::fs::access::Classes;
-use zaffre_domain::fs::oplock::{Caching, Cause, Held, Manner, Others, grant};
+use zaffre_domain::fs::oplock::{Caching, Cause, Held, Manner, Others, grant, to_break};
 use zaffre_domain::fs::rest::RestOp;
 
 /// What came of a try.
@@ -22,28 +22,32 @@ pub enum Attempt<T> {
 }
 
 impl Opens {
-    /// Opens at `now` (monotonic), if nothing is in the way.
+    /// Opens at `now` (monotonic), if nothing is in the way. `again` says that it has waited before:
+    /// then it also waits for breaks to end whose first answer would have been enough.
     pub fn try_open(
         &self,
         request: &OpenRequest,
+        again: bool,
         now: Duration,
         time: Timestamp,
     ) -> Result<Attempt<Opened>, Refused> {
         let mut state = self.state();
         state.clear(request.file, now, |node, open| is_in_the_way(node, open, request));
-        let tried = state.try_open(request, now, time);
+        let tried = state.try_open(request, again, now, time);
         state.tidy(request.file);
         tried
     }
 
     /// Opens, waiting for what is in the way to go; dropping the wait leaves nothing behind.
     pub async fn open(&self, request: &OpenRequest, time: Timestamp) -> Result<Opened, Refused> {
+        let mut again = false;
         loop {
             let now = self.monotonic();
-            match self.try_open(request, now, time)? {
+            match self.try_open(request, again, now, time)? {
                 Attempt::Done(opened) => return Ok(opened),
                 Attempt::Wait(waiting) => waiting.wait(now).await,
             }
+            again = true;
         }
     }
 }
@@ -72,6 +76,7 @@ impl State {
     fn try_open(
         &mut self,
         request: &OpenRequest,
+        again: bool,
         now: Duration,
         time: Timestamp,
     ) -> Result<Attempt<Opened>, Refused> {
@@ -88,7 +93,7 @@ impl State {
             return Ok(Attempt::Wait(waiting));
         }
         let node = self.node(request.file);
-        if let Some(waiting) = node.admit(request, mine, now)? {
+        if let Some(waiting) = node.admit(request, again, now)? {
             return Ok(Attempt::Wait(waiting));
         }
         Ok(Attempt::Done(self.add(request, time)))
@@ -141,9 +146,10 @@ impl Node {
     fn admit(
         &mut self,
         request: &OpenRequest,
-        mine: Option<CacheKey>,
+        again: bool,
         now: Duration,
     ) -> Result<Option<Waiting>, Refused> {
+        let mine = cache_key(request);
         if self.removing || self.deletion.is_pending() {
             return Err(Refused::DeletePending);
         }
@@ -168,11 +174,14 @@ impl Node {
             return Ok(None);
         }
         let spare_leases = request.access.is_quiet_for_leases() && !request.overwrites;
-        let breaking = self.caches.iter().any(|cache| {
-            let lease = cache.held.manner() == Manner::Lease;
-            Some(cache.key) != mine && cache.held.is_breaking() && !(lease && spare_leases)
-        });
         let cause = if request.overwrites { Cause::OpenOverwrite } else { Cause::Open };
+        // A break under way that this open has no part in may still change what it finds.
+        let breaking = self.caches.iter().any(|cache| {
+            let (manner, state) = (cache.held.manner(), cache.held.state());
+            let apart = again || to_break(manner, state, cause).is_none();
+            let spared = manner == Manner::Lease && spare_leases;
+            Some(cache.key) != mine && cache.held.is_breaking() && apart && !spared
+        });
         let wait = self.break_caches(cause, mine, spare_leases, now);
         if wait || breaking { self.wait(now).map(Some) } else { Ok(None) }
     }
@@ -211,6 +220,7 @@ impl Node {
         Others {
             any: opens().any(|open| open.cache.is_some() || !open.access.is_quiet())
                 || operations().next().is_some(),
+            writes: caches().any(|cache| cache.held.state().contains(Caching::W)),
             handle: caches().any(|cache| cache.held.state().contains(Caching::H)),
             oplock: caches().any(|cache| cache.held.manner() == Manner::Oplock),
             // What is changed just now must not be cached from before the change.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use zaffre_base::Incarnation;
 use zaffre_domain::fs::FileId;
 use zaffre_domain::fs::deletion::AfterClose;
+use zaffre_domain::fs::oplock::Cause;
 
 /// The table.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl State {
     }
 
     /// Closes a handle: its locks and its caching go, and whoever waited looks again.
-    pub(super) fn close(&mut self, handle: HandleId) -> Option<Taken> {
+    pub(super) fn close(&mut self, handle: HandleId, now: Duration) -> Option<Taken> {
         let file = self.handles.remove(&handle)?;
         let node = self.nodes.get_mut(&file)?;
         let open = node.take_open(handle)?;
@@ -88,6 +89,10 @@ impl State {
         let after = node.deletion.close(open.delete_on_close, node.opens.len());
         let remove = after == AfterClose::Remove;
         node.removing |= remove;
+        if open.delete_on_close && !remove {
+            // Those who only cache a handle may let it go, so that the file can.
+            node.break_caches(Cause::NameChange, None, false, now);
+        }
         node.wake();
         self.forget_lease(&open, &lease_left);
         self.tidy(file);
@@ -103,10 +108,10 @@ impl State {
     }
 
     /// Closes a handle whose owner did not ask for it, and tells the owner.
-    pub(super) fn evict(&mut self, handle: HandleId) -> Option<Taken> {
+    pub(super) fn evict(&mut self, handle: HandleId, now: Duration) -> Option<Taken> {
         let open = self.node_of(handle)?.open(handle)?;
         open.owner.listener.clone().tell(Event::Closed { handle });
-        self.close(handle)
+        self.close(handle, now)
     }
 
     /// Makes room on `file`: gives up on answers that are overdue, and closes handles whose clients
@@ -126,13 +131,18 @@ impl State {
         };
         let gone: Vec<_> = node.opens.iter().filter(goes).map(|open| open.handle).collect();
         for handle in gone {
-            let taken = self.evict(handle);
+            let taken = self.evict(handle, now);
             self.unswept.extend(taken.filter(|taken| taken.remove));
         }
     }
 
     /// The files of `share` that are meant, in order.
     pub(super) fn files(&self, share: Incarnation, under: Under) -> Vec<FileKey> {
+        if let Under::Only(file) = under {
+            // Asked by every REST operation: not by looking through the whole table.
+            let key = FileKey { share, file };
+            return self.nodes.contains_key(&key).then_some(key).into_iter().collect();
+        }
         let meant = |file: &FileId, node: &Node| match under {
             Under::Only(only) => only == *file,
             Under::Tree(top) => top == *file || node.place.above.contains(&top),

@@ -72,7 +72,7 @@ impl Rig {
     }
 
     pub(super) fn attempt(&self, request: &OpenRequest) -> Result<Attempt<Opened>, Refused> {
-        self.opens.try_open(request, self.opens.monotonic(), Timestamp(0))
+        self.opens.try_open(request, false, self.opens.monotonic(), Timestamp(0))
     }
 
     pub(super) fn open(&self, request: &OpenRequest) -> Opened {

@@ -162,8 +162,18 @@ pub struct Opened {
     pub caching: Caching,
     /// The number of the last change of the lease.
     pub epoch: u16,
+    /// Whether the lease was first asked for with an epoch.
+    pub second_version: bool,
     /// Whether the lease is being lowered just now.
     pub breaking: bool,
+}
+
+impl Opened {
+    /// A handle that caches nothing.
+    pub(super) fn without_caching(handle: HandleId) -> Self {
+        let caching = Caching::NONE;
+        Self { handle, caching, epoch: 0, second_version: false, breaking: false }
+    }
 }
 
 /// What a closed handle leaves.

@@ -1,8 +1,10 @@
-//! The answer to CREATE: the handle kept by its session, and what each context asked for.
+//! The answer to CREATE: the handle kept by its session, and what each context asked for. What a
+//! client wants set aside is not: it only sees that it was heard.
 //!
 //! Must never answer with a handle that the session does not have.
 
 use super::ask::{Ask, Durability};
+use super::replay::Running;
 use super::{Action, permitted};
 use crate::files::Open;
 use crate::files::disk::Disk;
@@ -15,7 +17,9 @@ use crate::wire::context::{Context, DurableRequest, LeaseRequest};
 use crate::wire::create::Response;
 use crate::wire::cursor::Writer;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU16};
 use std::time::Duration;
+use zaffre_base::limits::FILE_BYTES;
 use zaffre_core::file::mount::NodeFacts;
 use zaffre_core::file::opens::{OpenRequest, Opened, Wanted};
 use zaffre_domain::fs::oplock::Caching;
@@ -25,21 +29,21 @@ const DURABLE_TIME: Duration = Duration::from_mins(1);
 /// The longest that a client may ask for.
 const LONGEST_DURABLE_TIME: Duration = Duration::from_mins(5);
 
-pub(super) async fn answer(
+/// Gives a new handle to its session.
+pub(super) async fn keep(
     x: &mut Exchange<'_>,
     disk: &Arc<Disk>,
     ask: &Ask,
     request: &OpenRequest,
     opened: Opened,
     action: Action,
-    facts: &NodeFacts,
-) -> Result<Reply, Failure> {
-    let durable = durable(ask, request, opened.caching);
+    running: Running,
+) -> Result<Arc<FileHandle>, Failure> {
     let lease = match request.wanted {
         Wanted::Lease { lease, .. } => Some(lease),
         Wanted::Oplock(_) | Wanted::Nothing => None,
     };
-    let file = FileHandle {
+    let file = Arc::new(FileHandle {
         handle: opened.handle,
         file: request.file,
         directory: request.directory,
@@ -47,50 +51,63 @@ pub(super) async fn answer(
         options: ask.options,
         disk: disk.clone(),
         lease,
-        durable,
+        durable: durable(ask, request.directory, opened.caching),
+        reserved: if action == Action::Opened { 0 } else { ask.allocation.min(FILE_BYTES) },
+        sequence: AtomicU16::new(x.lost_connections()),
+        unused: AtomicBool::new(true),
+        create: running.create(),
         scratch: Scratch::default(),
-    };
-    let id = file.id();
-    let open = Arc::new(Open::of_file(Arc::new(file), x.tree.id));
-    if let Err(open) = x.session.add_open(open) {
-        if let Some(file) = open.file() {
-            handle::close(&x.server, file).await;
-        }
+    });
+    let open = Arc::new(Open::of_file(file.clone(), x.tree.id));
+    if x.session.add_open(open).is_err() {
+        handle::close(&x.server, &file).await;
         return Err(Status::INSUFFICIENT_RESOURCES.into());
     }
-    x.related = Ok(id);
+    running.done(&file, action);
+    Ok(file)
+}
+
+/// The answer for a handle that its session has.
+pub(super) fn answer(
+    x: &mut Exchange<'_>,
+    ask: &Ask,
+    file: &FileHandle,
+    caching: Opened,
+    action: Action,
+    facts: &NodeFacts,
+) -> Reply {
+    x.related = Ok(file.id());
     let mut contexts = Vec::new();
     if ask.wants_access {
         let mut to = Writer::new();
-        to.u32(0).u32(permitted(disk, facts).0);
+        to.u32(0).u32(permitted(&file.disk, facts).0);
         contexts.push(Context::new(*b"MxAc", to.finish()));
     }
     if ask.wants_id {
         let mut to = Writer::new();
-        to.u64(request.file.file.0).u64(disk.volume()).zeros(16);
+        to.u64(file.file.file.0).u64(file.disk.volume()).zeros(16);
         contexts.push(Context::new(*b"QFid", to.finish()));
     }
     if let Some(lease) = &ask.lease {
-        contexts.push(lease_context(lease, opened));
+        contexts.push(lease_context(lease, caching));
     }
-    if let Some(durable) = durable {
-        contexts.push(durable_context(durable));
-    }
-    let oplock = if lease.is_some() { 0xFF } else { level_of(opened.caching) };
-    let facts = facts::of(facts);
-    let response = Response { oplock, action: action.number(), facts, file: id, contexts };
-    Ok(Reply::ok(response.write()))
+    // Sent again with less, it is answered with less.
+    let durable = durable(ask, file.directory, caching.caching);
+    contexts.extend(file.durable.and(durable).map(durable_context));
+    let oplock = if ask.lease.is_some() { 0xFF } else { level_of(caching.caching.and(ask.oplock)) };
+    let facts = facts::of(facts).with_reserved(file.reserved);
+    let response = Response { oplock, action: action.number(), facts, file: file.id(), contexts };
+    Reply::ok(response.write())
 }
 
 /// Whether a handle is one that a client can safely come back to: it must learn of others by a
 /// break, so that it is gone if it could not.
-fn durable(ask: &Ask, request: &OpenRequest, caching: Caching) -> Option<Durable> {
-    let told = match request.wanted {
-        Wanted::Oplock(_) => caching == Caching::RWH,
-        Wanted::Lease { .. } => caching.contains(Caching::H),
-        Wanted::Nothing => false,
+fn durable(ask: &Ask, directory: bool, caching: Caching) -> Option<Durable> {
+    let told = match ask.lease {
+        None => caching.and(ask.oplock) == Caching::RWH,
+        Some(_) => caching.contains(Caching::H),
     };
-    if !told || request.directory {
+    if !told || directory {
         return None;
     }
     match ask.durability {
@@ -121,7 +138,10 @@ pub(crate) fn lease_context(asked: &LeaseRequest, opened: Opened) -> Context {
         key: asked.key,
         state: u32::from(opened.caching.bits()),
         flags: if opened.breaking { BREAKING | parent } else { parent },
-        v2: asked.v2.map(|(parent, _)| (parent, opened.epoch)),
+        // As it was first asked for, however it is asked for now.
+        v2: opened
+            .second_version
+            .then(|| (asked.v2.map_or([0; 16], |(parent, _)| parent), opened.epoch)),
     };
     Context::new(*b"RqLs", answer.write())
 }

@@ -67,12 +67,35 @@ pub(crate) enum Durability {
     Second(DurableRequest),
 }
 
-/// A handle that is taken up again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A handle that is taken up again; nothing else of the request counts.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reconnect {
     pub(crate) persistent: u64,
     /// The second version has the client's id of the create.
     pub(crate) guid: Option<[u8; 16]>,
+    /// The lease that the handle is said to have.
+    pub(crate) lease: Option<LeaseRequest>,
+    /// The path that a leased file is said to have.
+    pub(crate) path: Result<FilePath, Status>,
+}
+
+impl Reconnect {
+    /// What a request takes up again, if it does.
+    pub(crate) fn read(request: &Request, dialect: Dialect) -> Result<Option<Self>, Status> {
+        check_durable(request, dialect)?;
+        let malformed = |_| Status::INVALID_PARAMETER;
+        let second = request.context(*b"DH2C").filter(|_| dialect.is_third());
+        let (persistent, guid) = if let Some(data) = second {
+            let asked = DurableReconnect::parse(data).map_err(malformed)?;
+            (asked.persistent, Some(asked.guid))
+        } else if let Some(data) = request.context(*b"DHnC") {
+            (DurableReconnect::first_version(data).map_err(malformed)?.0, None)
+        } else {
+            return Ok(None);
+        };
+        let lease = lease(request, dialect)?;
+        Ok(Some(Self { persistent, guid, lease, path: path(&request.name) }))
+    }
 }
 
 /// A CREATE that makes sense by itself.
@@ -88,9 +111,10 @@ pub(crate) struct Ask {
     pub(crate) oplock: Caching,
     pub(crate) lease: Option<LeaseRequest>,
     pub(crate) durability: Durability,
-    pub(crate) reconnect: Option<Reconnect>,
     /// The moment of the snapshot that is meant, 100 ns since 1601.
     pub(crate) moment: Option<u64>,
+    /// Bytes to set aside for it.
+    pub(crate) allocation: u64,
     /// The security descriptor of what is made.
     pub(crate) descriptor: Option<Vec<u8>>,
     pub(crate) wants_access: bool,
@@ -110,9 +134,9 @@ impl Ask {
             return Err(Status::INVALID_PARAMETER);
         }
         let share = u8::try_from(request.share_access).ok().and_then(Classes::from_bits);
-        let (durability, reconnect) = durable(request, dialect)?;
-        let lease = lease(request, dialect)?;
-        let moment = request.context(*b"TWrp").map(moment).transpose()?;
+        let durability = durability(request, dialect)?;
+        let lease = lease(request, dialect)?.filter(|_| request.oplock == LEASE_LEVEL);
+        let moment = request.context(*b"TWrp").map(number).transpose()?;
         if request.context(*b"ExtA").is_some() {
             return Err(Status::EAS_NOT_SUPPORTED);
         }
@@ -126,8 +150,8 @@ impl Ask {
             oplock: level(request.oplock),
             lease,
             durability,
-            reconnect,
             moment,
+            allocation: request.context(*b"AlSi").map(number).transpose()?.unwrap_or(0),
             descriptor: request.context(*b"SecD").map(<[u8]>::to_vec),
             wants_access: request.context(*b"MxAc").is_some(),
             wants_id: request.context(*b"QFid").is_some(),
@@ -219,7 +243,7 @@ fn level(level: u8) -> Caching {
 const LEASE_LEVEL: u8 = 0xFF;
 
 fn lease(request: &Request, dialect: Dialect) -> Result<Option<LeaseRequest>, Status> {
-    if request.oplock != LEASE_LEVEL || dialect == Dialect::V2_0_2 {
+    if dialect == Dialect::V2_0_2 {
         return Ok(None);
     }
     let Some(data) = request.context(*b"RqLs") else { return Ok(None) };
@@ -230,33 +254,25 @@ fn lease(request: &Request, dialect: Dialect) -> Result<Option<LeaseRequest>, St
     Ok(Some(lease))
 }
 
-fn durable(request: &Request, dialect: Dialect) -> Result<(Durability, Option<Reconnect>), Status> {
-    let [first, again, second, second_again] =
-        [b"DHnQ", b"DHnC", b"DH2Q", b"DH2C"].map(|tag| request.context(*tag));
-    let [second, second_again] = [second, second_again].map(|c| c.filter(|_| dialect.is_third()));
-    let malformed = |_| Status::INVALID_PARAMETER;
-    // The second version beside anything else contradicts itself; the first ones may come together.
-    let kinds = [first.or(again), second, second_again].iter().flatten().count();
-    if kinds > 1 {
-        return Err(Status::INVALID_PARAMETER);
-    }
-    if let Some(data) = second_again {
-        let asked = DurableReconnect::parse(data).map_err(malformed)?;
-        let reconnect = Reconnect { persistent: asked.persistent, guid: Some(asked.guid) };
-        return Ok((Durability::None, Some(reconnect)));
-    }
-    if let Some(data) = again {
-        let (persistent, _) = DurableReconnect::first_version(data).map_err(malformed)?;
-        return Ok((Durability::None, Some(Reconnect { persistent, guid: None })));
-    }
-    if let Some(data) = second {
-        let asked = DurableRequest::parse(data).map_err(malformed)?;
-        return Ok((Durability::Second(asked), None));
-    }
-    Ok((if first.is_some() { Durability::First } else { Durability::None }, None))
+/// The second version beside anything else contradicts itself; the first ones may come together.
+fn check_durable(request: &Request, dialect: Dialect) -> Result<(), Status> {
+    let has = |tag: &[u8; 4]| request.context(*tag).is_some();
+    let first = has(b"DHnQ") || has(b"DHnC");
+    let second = [has(b"DH2Q"), has(b"DH2C")].map(|has| has && dialect.is_third());
+    let kinds = [first, second[0], second[1]].into_iter().filter(|has| *has).count();
+    if kinds > 1 { Err(Status::INVALID_PARAMETER) } else { Ok(()) }
 }
 
-fn moment(data: &[u8]) -> Result<u64, Status> {
+fn durability(request: &Request, dialect: Dialect) -> Result<Durability, Status> {
+    if let Some(data) = request.context(*b"DH2Q").filter(|_| dialect.is_third()) {
+        let asked = DurableRequest::parse(data).map_err(|_| Status::INVALID_PARAMETER)?;
+        return Ok(Durability::Second(asked));
+    }
+    let first = request.context(*b"DHnQ").is_some();
+    Ok(if first { Durability::First } else { Durability::None })
+}
+
+fn number(data: &[u8]) -> Result<u64, Status> {
     let bytes = <[u8; 8]>::try_from(data).map_err(|_| Status::INVALID_PARAMETER)?;
     Ok(u64::from_le_bytes(bytes))
 }
@@ -266,8 +282,8 @@ mod tests {
     use super::*;
     use crate::wire::context::Context;
 
-    fn request(change: impl FnOnce(&mut Request)) -> Result<Ask, Status> {
-        let mut request = Request {
+    fn plain() -> Request {
+        Request {
             oplock: 0,
             impersonation: 2,
             access: 0x8000_0000,
@@ -277,7 +293,11 @@ mod tests {
             options: 0,
             name: "a\\b".encode_utf16().collect(),
             contexts: Vec::new(),
-        };
+        }
+    }
+
+    fn request(change: impl FnOnce(&mut Request)) -> Result<Ask, Status> {
+        let mut request = plain();
         change(&mut request);
         Ask::read(&request, Dialect::V3_1_1)
     }
@@ -339,18 +359,22 @@ mod tests {
     #[test]
     fn durable_handles_come_in_two_versions() {
         let with = |contexts: &[([u8; 4], usize)]| {
-            request(|r| {
-                r.contexts =
-                    contexts.iter().map(|(tag, n)| Context::new(*tag, vec![0; *n])).collect();
-            })
+            let context = |(tag, n): &([u8; 4], usize)| Context::new(*tag, vec![0; *n]);
+            let mut request = plain();
+            request.contexts = contexts.iter().map(context).collect();
+            request
         };
-        let durability = |ask: Result<Ask, Status>| ask.map(|ask| ask.durability);
-        assert_eq!(durability(with(&[(*b"DHnQ", 16)])), Ok(Durability::First));
-        assert!(matches!(durability(with(&[(*b"DH2Q", 32)])), Ok(Durability::Second(_))));
-        assert!(with(&[(*b"DHnC", 16)]).is_ok_and(|ask| ask.reconnect.is_some()));
-        assert!(with(&[(*b"DH2C", 36)]).is_ok_and(|ask| ask.reconnect.is_some()));
-        let both = with(&[(*b"DH2Q", 32), (*b"DHnQ", 16)]);
-        assert_eq!(both.err(), Some(Status::INVALID_PARAMETER));
-        assert_eq!(with(&[(*b"DH2C", 35)]).err(), Some(Status::INVALID_PARAMETER));
+        let dialect = Dialect::V3_1_1;
+        let durability = |request: &Request| Ask::read(request, dialect).map(|ask| ask.durability);
+        assert_eq!(durability(&with(&[(*b"DHnQ", 16)])), Ok(Durability::First));
+        assert!(matches!(durability(&with(&[(*b"DH2Q", 32)])), Ok(Durability::Second(_))));
+        let again = |request: &Request| Reconnect::read(request, dialect);
+        assert_eq!(again(&with(&[])), Ok(None));
+        assert!(again(&with(&[(*b"DHnC", 16)])).is_ok_and(|again| again.is_some()));
+        assert!(again(&with(&[(*b"DHnC", 16), (*b"DHnQ", 16)])).is_ok_and(|again| again.is_some()));
+        assert!(again(&with(&[(*b"DH2C", 36)])).is_ok_and(|again| again.is_some()));
+        let both = again(&with(&[(*b"DH2Q", 32), (*b"DHnQ", 16)]));
+        assert_eq!(both, Err(Status::INVALID_PARAMETER));
+        assert_eq!(again(&with(&[(*b"DH2C", 35)])), Err(Status::INVALID_PARAMETER));
     }
 }

@@ -4,17 +4,19 @@
 
 mod answer;
 pub(crate) mod ask;
+pub(crate) mod replay;
 
 pub(crate) use answer::lease_context;
 
 use super::disk::Disk;
 use super::durable;
-use super::handle::owner;
+use super::handle::{FileHandle, owner};
 use super::notify;
 use crate::server::exchange::{Cancelled, Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::create::Request;
-use ask::{Ask, Disposition};
+use ask::{Ask, Disposition, Reconnect};
+use replay::Turn;
 use std::sync::Arc;
 use zaffre_core::Error;
 use zaffre_core::file::mount::{NewNode, Node, NodeFacts};
@@ -81,23 +83,40 @@ struct Done {
 /// CREATE.
 pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply, Failure> {
     let agreed = x.connection.agreed().ok_or(Status::INVALID_PARAMETER)?;
-    let ask = Ask::read(request, agreed.dialect)?;
-    if let Some(reconnect) = ask.reconnect {
-        return durable::reconnect(x, &ask, reconnect).await;
+    if let Some(reconnect) = Reconnect::read(request, agreed.dialect)? {
+        return durable::reconnect(x, reconnect).await;
     }
+    let ask = Ask::read(request, agreed.dialect)?;
     let mut disk = super::disk(x)?;
     if let Some(moment) = ask.moment {
         disk = disk.at(moment).await?;
     }
+    let running = match replay::turn(x, &ask)? {
+        Turn::New(running) => running,
+        Turn::Again(file, action) => return again(x, &ask, &file, action).await,
+    };
     let mut patience = None;
     for _ in 0..TRIES {
         if let Some(done) = attempt(x, &disk, &ask, &mut patience).await? {
             let Done { request, fresh, action, facts } = done;
             let opened = fresh.keep().ok_or(Status::INTERNAL_ERROR)?;
-            return answer::answer(x, &disk, &ask, &request, opened, action, &facts).await;
+            let file = answer::keep(x, &disk, &ask, &request, opened, action, running).await?;
+            return Ok(answer::answer(x, &ask, &file, opened, action, &facts));
         }
     }
     Err(Status::SHARING_VIOLATION.into())
+}
+
+/// A CREATE that was done before.
+async fn again(
+    x: &mut Exchange<'_>,
+    ask: &Ask,
+    file: &FileHandle,
+    action: Action,
+) -> Result<Reply, Failure> {
+    let facts = file.disk.mount.facts(file.file.file).await?;
+    let caching = x.server.core.opens().caching(file.handle);
+    Ok(answer::answer(x, ask, file, caching, action, &facts))
 }
 
 /// One try; `None` if what was found is no longer there.
@@ -141,7 +160,7 @@ async fn existing(
         Ok(again) if again.id == node.id => again,
         _ => return Ok(None),
     };
-    let (action, facts) = perform(&fresh.opens, disk, ask, &request, node).await?;
+    let (action, facts) = perform(disk, ask, node).await?;
     Ok(Some(Done { request, fresh, action, facts }))
 }
 
@@ -193,18 +212,9 @@ pub(crate) fn permitted(disk: &Disk, facts: &NodeFacts) -> AccessMask {
     }
 }
 
-async fn perform(
-    opens: &Opens,
-    disk: &Disk,
-    ask: &Ask,
-    request: &OpenRequest,
-    node: Node,
-) -> Result<(Action, NodeFacts), Failure> {
+async fn perform(disk: &Disk, ask: &Ask, node: Node) -> Result<(Action, NodeFacts), Failure> {
     if !ask.disposition.overwrites() {
         return Ok((Action::Opened, node.facts));
-    }
-    if opens.is_locked(request.file) {
-        return Err(Status::FILE_LOCK_CONFLICT.into());
     }
     let facts = disk.mount.overwrite(node.id, new_attributes(ask)).await?;
     let superseded = ask.disposition == Disposition::Supersede;
@@ -292,7 +302,8 @@ async fn open(
     let opens = x.server.core.opens().clone();
     loop {
         let now = opens.monotonic();
-        match opens.try_open(request, now, x.server.now()).map_err(refused)? {
+        let again = patience.is_some();
+        match opens.try_open(request, again, now, x.server.now()).map_err(refused)? {
             Attempt::Done(opened) => return Ok(Fresh { opens, opened: Some(opened) }),
             Attempt::Wait(waiting) => {
                 let cancelled = match patience.take() {

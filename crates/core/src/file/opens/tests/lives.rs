@@ -63,7 +63,7 @@ fn a_silent_client_loses_what_it_caches() {
     let start = rig.opens.monotonic();
     let at = |seconds: u32| {
         let now = start + SECOND * seconds;
-        outcome(&rig.opens.try_open(&rig.request("R"), now, Timestamp(0)))
+        outcome(&rig.opens.try_open(&rig.request("R"), false, now, Timestamp(0)))
     };
     assert_eq!(at(0), "wait");
     assert_eq!(at(34), "wait");
@@ -245,4 +245,21 @@ fn there_are_only_so_many_handles_and_waiters() {
     assert!(matches!(rig.attempt(&rig.request("R")), Err(Refused::TooMany)));
     drop(waiting);
     assert_eq!(outcome(&rig.attempt(&rig.request("R"))), "wait", "those who left do not count");
+}
+
+#[test]
+fn a_marked_file_asks_for_handles_that_are_only_cached() {
+    let rig = Rig::new();
+    let mut cached = rig.request("R");
+    cached.wanted = lease(1, Caching::RH);
+    let handle = rig.open(&cached).handle;
+    let mut deletes = rig.request("D");
+    deletes.delete_on_close = true;
+    let marks = rig.open(&deletes).handle;
+    assert!(rig.ear.take().is_empty(), "both share everything");
+    assert!(rig.opens.close(marks).expect("open").removal.is_none());
+    let told = rig.ear.take();
+    let [Event::Lease { notice, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((notice.from, notice.to), (Caching::RH, Caching::R));
+    assert!(rig.opens.close(handle).expect("open").removal.is_some());
 }
