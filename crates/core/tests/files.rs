@@ -52,8 +52,11 @@ async fn a_tree_is_made_seen_and_taken_away() {
         must(files.delete_directory("docs/deep").await);
         must(files.delete_directory("docs").await);
         files.world.sweep().await;
-        // The state, and the descriptors of files and of directories.
+        // The state, the root, and the descriptors of files and of directories.
         assert!(files.share_rows().await <= 4, "{}", files.share_rows().await);
+        let root = must(files.directory("").await);
+        assert!(root.smb.times.last_write > root.smb.times.created, "entries came and went");
+        assert_eq!(root.written.time(), root.smb.times.created, "and the ETag stayed");
     })
     .await;
 }

@@ -321,8 +321,10 @@ impl Run {
                 must(self.files.delete_directory(path).await);
             }
             self.files.world.sweep().await;
-            let left = self.files.share_row_tags().await;
-            assert!(left.iter().all(|tag| matches!(tag, b'A' | b'P')), "rows are left: {left:?}");
+            let mut left = self.files.share_row_tags().await;
+            // The root stays, with the state and the descriptors.
+            left.retain(|tag| !matches!(tag, b'A' | b'P'));
+            assert!(left.is_empty() || left == [b'I'], "rows are left: {left:?}");
         }
         self.files.world.free_orphans().await;
         assert_eq!(self.files.world.live_extents().await, 0, "extents are left");

@@ -10,6 +10,7 @@ use crate::blob::replace::LeftOver;
 use crate::records::Record;
 use zaffre_base::{ContentId, Stamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::fs::properties::Times;
 use zaffre_domain::fs::{EntryName, FileId, FileRefusal};
 use zaffre_store::{Abort, Interrupt, Tx};
 
@@ -84,7 +85,8 @@ impl Books {
         if let Some(old) = old {
             self.keep_entry(tx, parent, &folded, old)?;
         }
-        Ok(entry.store(tx, &self.keys.entry_folded(parent, &folded))?)
+        entry.store(tx, &self.keys.entry_folded(parent, &folded))?;
+        self.touch_directory(tx, parent)
     }
 
     /// Removes an entry.
@@ -96,7 +98,18 @@ impl Books {
     ) -> Result<(), Abort<Refusal>> {
         let folded = zaffre_domain::fs::name::fold(&old.name);
         self.keep_entry(tx, parent, &folded, old)?;
-        Ok(tx.delete(&self.keys.entry_folded(parent, &folded))?)
+        tx.delete(&self.keys.entry_folded(parent, &folded))?;
+        self.touch_directory(tx, parent)
+    }
+
+    /// A directory was written to when its entries change; its ETag says nothing of them.
+    fn touch_directory(&mut self, tx: &mut Tx<'_>, id: FileId) -> Result<(), Abort<Refusal>> {
+        let Some(old) = self.tree(tx).inode(id)? else { return Ok(()) };
+        let now = tx.stamp().time();
+        let mut new = old.clone();
+        new.set_times(Times { last_write: now, change: now, ..old.times() });
+        self.put_inode(tx, id, &old, new)?;
+        Ok(())
     }
 
     fn keep_entry(

@@ -58,6 +58,8 @@ pub(crate) struct Tree<'a, R> {
 pub(crate) struct Walk {
     /// The directories above, from the root on; empty for the root itself.
     pub(crate) lineage: Vec<FileId>,
+    /// Their names as they are stored; the root has none.
+    pub(crate) names: Vec<String>,
     /// What is there; the root has no entry.
     pub(crate) entry: Option<Entry>,
 }
@@ -66,6 +68,11 @@ impl Walk {
     /// The directory it is in.
     pub(crate) fn parent(&self) -> FileId {
         self.lineage.last().copied().unwrap_or(FileId::NONE)
+    }
+
+    /// The way from the root to something of that name here, for people to read.
+    pub(crate) fn path_to(&self, name: &str) -> String {
+        self.names.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join("/")
     }
 
     /// Whether it is the root.
@@ -123,18 +130,21 @@ impl<R: Rows> Tree<'_, R> {
     /// Follows a path to its end; the directories above must be there.
     pub(crate) fn walk(&mut self, path: &FilePath) -> Result<Result<Walk, FileRefusal>, R::Error> {
         let Some((above, name)) = path.split_last() else {
-            return Ok(Ok(Walk { lineage: Vec::new(), entry: None }));
+            return Ok(Ok(Walk { lineage: Vec::new(), names: Vec::new(), entry: None }));
         };
-        let mut lineage = vec![FileId::ROOT];
+        let (mut lineage, mut names) = (vec![FileId::ROOT], Vec::new());
         let mut parent = FileId::ROOT;
         for name in above {
             match self.entry(parent, name)?.filter(|entry| entry.directory) {
-                Some(entry) => parent = entry.child(),
+                Some(entry) => {
+                    parent = entry.child();
+                    names.push(entry.name);
+                }
                 None => return Ok(Err(FileRefusal::ParentNotFound)),
             }
             lineage.push(parent);
         }
-        Ok(Ok(Walk { lineage, entry: self.entry(parent, name)? }))
+        Ok(Ok(Walk { lineage, names, entry: self.entry(parent, name)? }))
     }
 
     /// The way from the root to an inode, for people to read.

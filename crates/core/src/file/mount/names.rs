@@ -13,7 +13,7 @@ use crate::file::tree::{Tree, Walk};
 use crate::service::{blocking, fresh_id};
 use crate::sparse::{self, Label, SparseKeys};
 use std::sync::Arc;
-use zaffre_base::ContentId;
+use zaffre_base::{ContentId, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::fs::properties::{
@@ -139,17 +139,6 @@ fn entry_name(inode: &Inode) -> Result<EntryName, Abort<Refusal>> {
     EntryName::parse(&inode.name).map_err(|refusal| Abort::Fail(refusal.into()))
 }
 
-/// The names from the root to a directory, ending with `name`.
-fn path_to(
-    tx: &mut Tx<'_>,
-    books: &Books,
-    parent: FileId,
-    name: &str,
-) -> Result<String, Abort<Refusal>> {
-    let above = books.tree(tx).path_of(parent)?;
-    Ok(if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") })
-}
-
 fn make(
     tx: &mut Tx<'_>,
     books: &mut Books,
@@ -197,7 +186,7 @@ fn make(
         let keys = SparseKeys { incarnation: books.keys.0, content };
         sparse::label(tx, keys, &Label::File(id))?;
     }
-    node(tx, books, id, &inode, &found)
+    Ok(node(tx.stamp().time(), id, &inode, &found))
 }
 
 /// A descriptor with the parts that it lacks.
@@ -212,17 +201,11 @@ fn completed(given: &Descriptor, usual: &Descriptor) -> Descriptor {
     whole
 }
 
-fn node(
-    tx: &mut Tx<'_>,
-    books: &Books,
-    id: FileId,
-    inode: &Inode,
-    found: &Walk,
-) -> Result<Node, Abort<Refusal>> {
-    let path = path_to(tx, books, found.parent(), &inode.name)?;
+fn node(now: Timestamp, id: FileId, inode: &Inode, found: &Walk) -> Node {
+    let path = found.path_to(&inode.name);
     let above: Arc<[FileId]> = found.lineage.clone().into();
-    let facts = facts(inode, tx.stamp().time());
-    Ok(Node { id, parent: found.parent(), above, name: inode.name.clone(), path, facts })
+    let facts = facts(inode, now);
+    Node { id, parent: found.parent(), above, name: inode.name.clone(), path, facts }
 }
 
 fn rename(
@@ -261,5 +244,5 @@ fn rename(
     new.set_times(Times { change: stamp.time(), ..old.times() });
     new.written = stamp;
     let new = books.put_inode(tx, id, old, new)?;
-    node(tx, books, id, &new, &to)
+    Ok(node(stamp.time(), id, &new, &to))
 }
