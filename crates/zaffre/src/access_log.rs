@@ -169,6 +169,7 @@ mod tests {
             method: "PUT".to_owned(),
             target: "/a/c/b\"?sig=...".to_owned(),
             agent: Some("a \"b\"".to_owned()),
+            trace: None,
             status: 201,
             bytes: None,
             took: Duration::from_micros(1_500),

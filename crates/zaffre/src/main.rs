@@ -24,6 +24,7 @@ mod signals;
 mod smb;
 mod sources;
 mod terminal;
+mod traces;
 
 use args::{Args, Command};
 use clap::Parser;

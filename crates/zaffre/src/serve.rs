@@ -13,7 +13,7 @@ use crate::oauth::Tokens;
 use crate::services::Services;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
-use crate::{certificate, log, sealed};
+use crate::{certificate, log, sealed, traces};
 use std::env;
 use std::io;
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
 use zaffre_core::{CopyOptions, Core, CoreOptions};
 use zaffre_http::AccountsHandle;
+use zaffre_http::server::{Access, AccessLog};
 use zaffre_store::disk::{Disk, MeasuredDisk, MemDisk, RealDisk};
 use zaffre_store::{Clock, Store, StoreOptions};
 
@@ -58,7 +59,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let following = tokio::spawn(source.follow(handle.clone(), core.clone()));
     let renewing = tokio::spawn(tokens.follow(handle.clone()));
     let log = args.access.open()?;
-    let (faults, access) = (door.faults.clone(), log.as_ref().map(Log::lines));
+    let (faults, access) =
+        (door.faults.clone(), told(log.as_ref().map(Log::lines), traces::open()?));
     let watching = Watching { faults, access, ..Watching::default() };
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
@@ -87,6 +89,17 @@ async fn serve(args: &Args) -> Result<(), Failure> {
         say(&format!("Azurite {name} service successfully closed"));
     }
     Ok(())
+}
+
+/// Tells both, or the one that is there.
+fn told(log: Option<AccessLog>, traces: Option<AccessLog>) -> Option<AccessLog> {
+    match (log, traces) {
+        (Some(log), Some(traces)) => Some(Arc::new(move |access: Access| {
+            log(access.clone());
+            traces(access);
+        })),
+        (log, traces) => log.or(traces),
+    }
 }
 
 fn core_options(args: &Args) -> CoreOptions {

@@ -39,6 +39,8 @@ pub struct Access {
     pub target: String,
     /// What the client calls itself.
     pub agent: Option<String>,
+    /// The trace it belongs to: its `traceparent`.
+    pub trace: Option<String>,
     /// The answer's status.
     pub status: u16,
     /// Bytes of the answer's body, where they are known beforehand.
@@ -57,6 +59,7 @@ struct Asked {
     method: String,
     target: String,
     agent: Option<String>,
+    trace: Option<String>,
 }
 
 impl AccessLine {
@@ -69,7 +72,9 @@ impl AccessLine {
         let agent = head.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
         let agent = agent.map(|agent| agent.chars().take(LONGEST_AGENT).collect());
         let (id, peer, method) = (head.id, head.peer, head.method.to_string());
-        Self(Some(Asked { id, peer, method, target, agent }))
+        let trace = head.headers.get("traceparent").and_then(|value| value.to_str().ok());
+        let trace = trace.filter(|trace| trace.len() <= LONGEST_AGENT).map(str::to_owned);
+        Self(Some(Asked { id, peer, method, target, agent, trace }))
     }
 
     pub(super) fn write(
@@ -80,7 +85,7 @@ impl AccessLine {
         rendered: &Rendered,
         started: Instant,
     ) {
-        let Some(Asked { id, peer, method, target, agent }) = self.0 else { return };
+        let Some(Asked { id, peer, method, target, agent, trace }) = self.0 else { return };
         let (status, took) = (rendered.status.as_u16(), started.elapsed());
         let ms = took.as_millis();
         tracing::info!(target: LOG, %peer, %id, status, ms, "{method} {target}");
@@ -95,6 +100,7 @@ impl AccessLine {
                 method,
                 target,
                 agent,
+                trace,
                 status,
                 bytes,
                 took,
