@@ -3,12 +3,14 @@
 mod support;
 
 use support::files::{Files, pairs};
-use support::{must, pattern, refused, worlds};
+use support::model::options;
+use support::{World, body, broken, must, pattern, refused, strict, worlds};
 use zaffre_base::Guid;
 use zaffre_core::file::op::Kind;
 use zaffre_domain::fs::{Attributes, FileRefusal};
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_domain::{LeaseOn, Refusal};
+use zaffre_store::Store;
 
 async fn each(test: impl AsyncFn(&Files)) {
     for world in worlds() {
@@ -209,4 +211,35 @@ async fn the_quota_is_a_limit_for_growth() {
         must(files.make_file("c", gib - 1).await);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_copy_in_many_steps_is_there_whole_or_not_at_all() {
+    for store in [Store::in_memory(), Store::strict(strict(9))] {
+        let files = Files { world: World::with(must(store), options()) };
+        must(files.make_share().await);
+        let bytes = pattern(5_500_000, 3);
+        let length = 5_500_000;
+        let copied = must(files.copy_into("f", length, body(bytes.clone())).await);
+        let seen = must(files.file("f", None).await);
+        assert_eq!((seen.written, seen.length), (copied.written, length));
+        assert_eq!(seen.copy.map(|copy| copy.length), Some(length));
+        assert!(must(files.content("f", None).await) == bytes);
+        files.world.sweep().await;
+        let whole = files.world.live_extents().await;
+        // Two steps are written before the stream breaks.
+        let broken = files.copy_into("f", length, broken(bytes[..4_500_000].to_vec())).await;
+        assert_eq!(refused(broken), Refusal::IncompleteBody);
+        let short = files.copy_into("g", length, body(bytes[..4_500_000].to_vec())).await;
+        assert_eq!(refused(short), Refusal::IncompleteBody);
+        assert_eq!(refused(files.file("g", None).await), file(FileRefusal::ResourceNotFound));
+        assert!(must(files.content("f", None).await) == bytes);
+        files.world.sweep().await;
+        assert_eq!(files.world.live_extents().await, whole, "what was begun is gone");
+        must(files.copy_into("F", 3, body(b"abc".to_vec())).await);
+        assert_eq!(must(files.content("f", None).await), b"abc");
+        must(files.delete_file("f").await);
+        files.world.sweep().await;
+        assert_eq!(files.world.live_extents().await, 0);
+    }
 }

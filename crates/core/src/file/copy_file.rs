@@ -18,7 +18,7 @@ use crate::blob::replace::LeftOver;
 use crate::blob::site::{Site, writers_pin};
 use crate::records::Record;
 use crate::service::fresh_id;
-use crate::sparse::{self, SparseKeys};
+use crate::sparse::{self, CHUNK, SparseKeys};
 use crate::{Core, Error};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -29,9 +29,6 @@ use zaffre_base::limits::FILE_BYTES;
 use zaffre_domain::fs::FileRefusal;
 use zaffre_store::pins::ContentPin;
 use zaffre_store::{StoreError, Tx};
-
-/// Bytes whose rows one transaction writes.
-const SEGMENT: u64 = 256 * 1024 * 1024;
 
 /// Copies a source into a file.
 pub async fn copy_file(
@@ -50,10 +47,12 @@ pub async fn copy_file(
     // Keeps the rows that are written before the content is named.
     let own = writers_pin(store.pins.enter(store.meta.last_stamp()), &site.placement, content);
     let (at, own) = (sparse_keys(&site, content), Arc::new(own));
-    let mut copy = Copying { core, site: &site, keys, at, own, intent: None, offset: 0 };
+    let pieces = u64::try_from(core.options().layout.pieces_per_commit).unwrap_or(1);
+    let step = pieces.saturating_mul(CHUNK);
+    let mut copy = Copying { core, site: &site, keys, at, own, step, intent: None, offset: 0 };
     let cut = Arc::new(Mutex::new(Cut { body: source.body, rest: None }));
-    while source.length - copy.offset > SEGMENT {
-        copy.ahead(segment(&cut, SEGMENT)).await?;
+    while source.length - copy.offset > step {
+        copy.ahead(segment(&cut, step)).await?;
     }
     let rest = source.length - copy.offset;
     let arrived = copy.receive(segment(&cut, u64::MAX), rest).await?;
@@ -85,6 +84,8 @@ struct Copying<'a> {
     at: SparseKeys,
     /// Keeps what the intent covers, also while a commit goes on without the caller.
     own: Arc<ContentPin>,
+    /// Bytes whose rows one transaction writes.
+    step: u64,
     /// Covers what was written so far.
     intent: Option<Vec<u8>>,
     offset: u64,
@@ -100,7 +101,7 @@ impl Copying<'_> {
 
     /// Writes one segment before the commit that names the content.
     async fn ahead(&mut self, body: ByteStream) -> Result<(), Error> {
-        let arrived = self.receive(body, SEGMENT).await?;
+        let arrived = self.receive(body, self.step).await?;
         let (keys, at, covered) = (self.keys, self.at, self.intent.clone());
         let (landed, own) = (arrived.landed, Arc::clone(&self.own));
         let body = move |tx: &mut Tx<'_>| {
@@ -117,7 +118,7 @@ impl Copying<'_> {
             Outcome::Done(intent) => self.intent = Some(intent),
             Outcome::Moved(_) => return Err(StoreError::Busy.into()),
         }
-        self.offset += SEGMENT;
+        self.offset += self.step;
         Ok(())
     }
 }

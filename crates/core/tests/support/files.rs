@@ -7,12 +7,13 @@ use zaffre_core::Error;
 use zaffre_core::blob::ByteStream;
 use zaffre_core::blob::op::ExpectedChecksum;
 use zaffre_core::file::op::{
-    CreateDirectory, CreateFile, DeleteDirectory, DeleteFile, GetDirectory, GetFile,
+    CopyFile, CreateDirectory, CreateFile, DeleteDirectory, DeleteFile, GetDirectory, GetFile,
     GetFileProperties, ItemPath, Kind, LeaseFile, ListDirectory, ListRanges, Patience, PutRange,
     RangeWrite, Rename, SetFileMetadata, SetFileProperties,
 };
 use zaffre_core::file::reply::{
-    Changed, DirectoryView, EntryPage, FileLeaseReply, FileView, RangeReply, RangesReply,
+    Changed, Copied, CopySource, DirectoryView, EntryPage, FileLeaseReply, FileView, RangeReply,
+    RangesReply,
 };
 use zaffre_core::file::share::SharePath;
 use zaffre_core::file::share::op::{
@@ -22,7 +23,7 @@ use zaffre_core::file::{self as service};
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::fs::FilePath;
 use zaffre_domain::fs::name::TrailingDots;
-use zaffre_domain::fs::properties::{SmbSettings, TimeSetting};
+use zaffre_domain::fs::properties::{AttributesSetting, SmbSettings, TimeSetting};
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_domain::sparse::{Change, Found};
 use zaffre_store::Placement;
@@ -303,5 +304,29 @@ impl Files {
             patience: PATIENCE,
         };
         service::get_file(self.core(), self.ok(op)).await.map(|reply| reply.body)
+    }
+
+    /// Copies a stream into a file.
+    pub async fn copy_into(
+        &self,
+        name: &str,
+        length: u64,
+        body: ByteStream,
+    ) -> Result<Copied, Error> {
+        let smb = SmbSettings { attributes: AttributesSetting::Source, ..SmbSettings::create() };
+        let op = CopyFile {
+            at: at(name, None),
+            source: "source".to_owned(),
+            id: Guid(1),
+            smb,
+            set_archive: false,
+            ignore_read_only: false,
+            metadata: None,
+            lease: None,
+            patience: PATIENCE,
+        };
+        let properties = HttpProperties::default();
+        let source = CopySource { length, properties, metadata: Metadata::new(), smb: None, body };
+        service::copy_file(self.core(), self.ok(op), source).await
     }
 }
