@@ -42,8 +42,8 @@ class Suite:
 
 
 SUITES = (
-    Suite("python", "venv", ("suites/sdk",), 205),
-    Suite("js", "node", ("blob-*.test.mjs",), 62),
+    Suite("python", "venv", ("suites/sdk",), 209),
+    Suite("js", "node", ("blob-*.test.mjs",), 67),
     Suite("pages", "venv", ("suites/pages",), 90),
     Suite("protection", "venv", ("suites/protection",), 114),
     Suite("service", "venv", ("suites/service",), 175),
@@ -60,7 +60,7 @@ SUITES = (
     Suite("tokens", "venv+node", ("suites/tokens",), 37),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
-    Suite("wire", "venv", ("suites/wire",), 48),
+    Suite("wire", "venv", ("suites/wire",), 62),
     Suite("bad-input", "venv", ("suites/bad_input",), 285),
     Suite("copy", "venv", ("suites/copy",), 170),
     Suite("query", "venv", ("suites/query",), 22),
