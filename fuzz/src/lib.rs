@@ -6,6 +6,7 @@ pub mod access_policies;
 pub mod address;
 pub mod block_list;
 pub mod canonical_string;
+pub mod file_service;
 mod head;
 pub mod multipart;
 pub mod mutate;
@@ -33,6 +34,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("address", address::run),
     ("block_list", block_list::run),
     ("canonical_string", canonical_string::run),
+    ("file_service", file_service::run),
     ("multipart", multipart::run),
     ("query_csv", query_csv::run),
     ("query_sql", query_sql::run),

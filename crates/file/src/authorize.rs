@@ -44,9 +44,6 @@ impl<'a> Caller<'a> {
         let clock = &core.store().clock;
         let now = clock.now();
         let claim = authenticate(&facts, accounts, now, clock.wall())?;
-        if claim.scheme() == "Bearer" {
-            check_intent(asked)?;
-        }
         let acl = match target.share(&asked.to.account) {
             Ok(at) if claim.needs_container_access() => {
                 share_access(core, &at).await.map_err(|e| failure::api_error(&e))?
@@ -61,10 +58,30 @@ impl<'a> Caller<'a> {
         self.claim.scheme()
     }
 
-    /// Refuses what the caller may not do, before its syntax is looked at and its body read.
-    pub(crate) fn check(&self, kind: Kind) -> Result<(), ApiError> {
+    /// Refuses what the caller may not do, before its syntax is looked at and its body read. Only
+    /// the key for others reaches no file, so that its bearer need not say what for.
+    pub(crate) fn check(&self, kind: Kind, asked: &Asked<'_>) -> Result<(), ApiError> {
+        if kind != Kind::GetUserDelegationKey {
+            self.check_intent(asked)?;
+        }
         let (claim, acl) = (&self.claim, self.acl.as_ref());
         Ok(may(claim, kind.action(), self.scope, acl, &self.facts, self.now)?)
+    }
+
+    /// A token reaches everything in the account, past all permissions of files; whoever uses one
+    /// has to say that this is meant.
+    pub(crate) fn check_intent(&self, asked: &Asked<'_>) -> Result<(), ApiError> {
+        if self.claim.scheme() != "Bearer" {
+            return Ok(());
+        }
+        if asked.version < TOKENS_FROM {
+            return Err(codes::AUTHENTICATION_FAILED.into());
+        }
+        match asked.header(INTENT)? {
+            None => Err(ApiError::missing_required_header(INTENT)),
+            Some(text) if text.eq_ignore_ascii_case(BACKUP) => Ok(()),
+            Some(text) => Err(ApiError::invalid_header_value(INTENT, text)),
+        }
     }
 
     /// Whether the caller may do everything in the account.
@@ -95,18 +112,5 @@ impl<'a> Caller<'a> {
         op: Op,
     ) -> Result<(Authorized<Op>, ResponseOverrides), ApiError> {
         Ok(authorize(&self.claim, op, self.acl.as_ref(), &self.facts, self.now)?)
-    }
-}
-
-/// A token reaches everything in the account, past all permissions of files; whoever uses one has
-/// to say that this is meant.
-fn check_intent(asked: &Asked<'_>) -> Result<(), ApiError> {
-    if asked.version < TOKENS_FROM {
-        return Err(codes::AUTHENTICATION_FAILED.into());
-    }
-    match asked.header(INTENT)? {
-        None => Err(ApiError::missing_required_header(INTENT)),
-        Some(text) if text.eq_ignore_ascii_case(BACKUP) => Ok(()),
-        Some(text) => Err(ApiError::invalid_header_value(INTENT, text)),
     }
 }

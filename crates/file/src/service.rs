@@ -94,7 +94,7 @@ impl FileService {
         let known = (&*accounts, &self.core);
         let caller = Caller::identify(&asked, &target, scope, &headers, known).await?;
         noted.credential = Some(caller.scheme());
-        caller.check(kind)?;
+        caller.check(kind, &asked)?;
         let operation = parse::operation(kind, &target, path.clone(), &asked, &fresh_id)?;
         let dispatch = Dispatch {
             core: &self.core,

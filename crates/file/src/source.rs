@@ -116,6 +116,7 @@ async fn permit_read(
     let scope = target.scope_of(&asked.to.account, Some(&path));
     let known = (dispatch.accounts, dispatch.core);
     let reader = Caller::identify(asked, &target, scope, &headers, known).await?;
+    reader.check_intent(asked)?;
     reader.permit(op)
 }
 
