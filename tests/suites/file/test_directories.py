@@ -67,9 +67,18 @@ def test_parents_and_kinds(share):
     with pytest.raises(HttpResponseError) as caught:
         share.get_directory_client("f").create_directory()
     assert caught.value.status_code == 409
-    with pytest.raises(HttpResponseError) as caught:
-        share.get_directory_client("f").get_directory_properties()
-    assert caught.value.status_code in (404, 409)
+    # Tools ask so whether a name is a directory.
+    assert not share.get_directory_client("f").exists()
+    share.create_directory("d")
+    assert not share.get_file_client("d").exists()
+    for refused in (
+        lambda: share.get_file_client("d").delete_file(),
+        lambda: share.get_directory_client("f").delete_directory(),
+        lambda: share.get_file_client("d").create_file(1),
+    ):
+        with pytest.raises(HttpResponseError) as caught:
+            refused()
+        assert (caught.value.status_code, code(caught)) == (409, "ResourceTypeMismatch")
 
 
 def test_properties(share):

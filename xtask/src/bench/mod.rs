@@ -34,7 +34,7 @@ const NGINX: Need = Need {
 const NPM: Need =
     Need { probe: &["npm", "--version"], package: "npm", reason: "brings Azurite and its Node" };
 
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 5] = [
     Bench {
         name: "store",
         peers: "the bare disk",
@@ -66,6 +66,14 @@ const BENCHES: [Bench; 4] = [
         example: "blob_bench",
         needs: &[NPM],
         prepare: || Ok([server_and_peers()?, vec!["table".to_owned()]].concat()),
+    },
+    Bench {
+        name: "file",
+        peers: "blobs of the same server",
+        package: "zaffre",
+        example: "blob_bench",
+        needs: &[NPM],
+        prepare: || Ok([server_and_peers()?, vec!["file".to_owned()]].concat()),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! Operations on directories, and renames.
 
-use super::{Dispatch, done};
+use super::{Dispatch, done, found};
 use crate::parse::copy::From;
 use crate::parse::directory::EntriesListing;
 use crate::render::{entries, item};
@@ -21,7 +21,7 @@ impl Dispatch<'_> {
         op: op::GetDirectory,
     ) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
-        let view = done(service::get_directory(self.core, op).await)?;
+        let view = found(service::get_directory(self.core, op).await)?;
         Ok(item::directory(&view, self.asked.version))
     }
 
@@ -30,7 +30,7 @@ impl Dispatch<'_> {
         op: op::GetDirectory,
     ) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
-        let view = done(service::get_directory(self.core, op).await)?;
+        let view = found(service::get_directory(self.core, op).await)?;
         Ok(item::only_metadata(view.written, &view.metadata, self.asked.version))
     }
 

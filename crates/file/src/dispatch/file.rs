@@ -1,6 +1,6 @@
 //! Operations on files.
 
-use super::{Dispatch, done};
+use super::{Dispatch, done, found};
 use crate::body;
 use crate::parse::file::{Download, Upload};
 use crate::render::{entries, file as render, item, share};
@@ -24,7 +24,7 @@ impl Dispatch<'_> {
 
     pub(super) async fn get_file(self, asked: Download) -> Result<Reply, ApiError> {
         let (op, overrides) = self.caller.permit_shown(asked.op)?;
-        let reply = done(service::get_file(self.core, op).await)?;
+        let reply = found(service::get_file(self.core, op).await)?;
         render::content(reply, asked.structured, &overrides, self.asked.version)
     }
 
@@ -33,7 +33,7 @@ impl Dispatch<'_> {
         op: op::GetFileProperties,
     ) -> Result<Reply, ApiError> {
         let (op, overrides) = self.caller.permit_shown(op)?;
-        let view = done(service::get_file_properties(self.core, op).await)?;
+        let view = found(service::get_file_properties(self.core, op).await)?;
         render::properties(&view, &overrides, self.asked.version)
     }
 
@@ -42,7 +42,7 @@ impl Dispatch<'_> {
         op: op::GetFileProperties,
     ) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
-        let view = done(service::get_file_properties(self.core, op).await)?;
+        let view = found(service::get_file_properties(self.core, op).await)?;
         Ok(item::only_metadata(view.written, &view.metadata, self.asked.version))
     }
 

@@ -16,6 +16,8 @@ use crate::service::Ports;
 use hyper::StatusCode;
 use zaffre_auth::Accounts;
 use zaffre_core::{Core, Error};
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::FileRefusal;
 use zaffre_http::inside::Inside;
 use zaffre_http::{ApiError, Asked, BodyStream, Reply, xml};
 
@@ -34,6 +36,17 @@ pub(crate) struct Dispatch<'a> {
 /// What core replied, or the answer to its failure.
 fn done<T>(result: Result<T, Error>) -> Result<T, ApiError> {
     result.map_err(|error| failure::api_error(&error))
+}
+
+/// What a read found. One of another kind is not found: clients ask whether there is a directory
+/// where a file may be, and the other way round.
+fn found<T>(result: Result<T, Error>) -> Result<T, ApiError> {
+    done(result.map_err(|error| match error {
+        Error::Refused(Refusal::File(FileRefusal::ResourceTypeMismatch)) => {
+            FileRefusal::ResourceNotFound.into()
+        }
+        other => other,
+    }))
 }
 
 impl Dispatch<'_> {

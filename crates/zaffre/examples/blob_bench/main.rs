@@ -1,12 +1,13 @@
 //! The whole server over HTTP against Azurite, nginx, a bare hyper server and the bare disk.
 //!
-//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue` and `table` with that word. One loader
+//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue`, `table` and `file` with that word. One loader
 //! for all; rounds of ours and of the peers' alternate, and the middle round counts. Must never compare with a figure from another run or machine.
 //!
 //! `drive <address> get|put <seconds>` only loads a server that runs already, for a profiler.
 
 mod bare;
 mod client;
+mod file;
 #[path = "../../../store/examples/store_bench/fio.rs"]
 mod fio;
 mod kinds;
@@ -85,6 +86,14 @@ fn run(words: &[&str]) -> Result<()> {
         [data, server, environment, "table", "--quick"] => {
             let places = prepared(data, "table", server, environment)?;
             return runtime.block_on(table::bench(&places, table::QUICK));
+        }
+        [data, server, environment, "file"] => {
+            let places = prepared(data, "file", server, environment)?;
+            return runtime.block_on(file::bench(&places, file::FULL));
+        }
+        [data, server, environment, "file", "--quick"] => {
+            let places = prepared(data, "file", server, environment)?;
+            return runtime.block_on(file::bench(&places, file::QUICK));
         }
         [data, server, environment] => (data, server, environment, FULL),
         [data, server, environment, "--quick"] => (data, server, environment, QUICK),

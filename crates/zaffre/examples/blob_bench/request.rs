@@ -215,6 +215,43 @@ impl Signer {
         self.put(&format!("/{name}?comp=page"), body, &more)
     }
 
+    pub(crate) fn put_block(&self, name: &str, number: u32, body: Bytes) -> Result<Request> {
+        self.put(&format!("/{name}?comp=block&blockid={}", block_id(number)), body, &[])
+    }
+
+    /// Commits the first `blocks` blocks.
+    pub(crate) fn put_block_list(&self, name: &str, blocks: u32) -> Result<Request> {
+        let latest = |n| format!("<Latest>{}</Latest>", block_id(n));
+        let rows: String = (0..blocks).map(latest).collect();
+        let body = Bytes::from(format!("<BlockList>{rows}</BlockList>"));
+        self.put(&format!("/{name}?comp=blocklist"), body, &[])
+    }
+
+    pub(crate) fn create_share(&self, name: &str) -> Result<Request> {
+        self.put(&format!("/{name}?restype=share"), Bytes::new(), &[])
+    }
+
+    /// `name` is share and file.
+    pub(crate) fn create_file(&self, name: &str, length: u64) -> Result<Request> {
+        let length = length.to_string();
+        let more = [("x-ms-type", "file"), ("x-ms-content-length", length.as_str())];
+        self.put(&format!("/{name}"), Bytes::new(), &more)
+    }
+
+    pub(crate) fn put_range(&self, name: &str, at: u64, body: Bytes) -> Result<Request> {
+        let last = at + u64::try_from(body.len())? - 1;
+        let range = format!("bytes={at}-{last}");
+        let more = [("x-ms-write", "update"), ("x-ms-range", range.as_str())];
+        self.put(&format!("/{name}?comp=range"), body, &more)
+    }
+
+    pub(crate) fn list_files(&self, share: &str, prefix: &str, page: u32) -> Result<Request> {
+        let target =
+            format!("/{share}?restype=directory&comp=list&prefix={prefix}&maxresults={page}");
+        let head = self.head("GET", &target, 0, &[])?;
+        Ok(Request { head, body: Bytes::new(), status: 200, length: None })
+    }
+
     pub(crate) fn snapshot(&self, name: &str) -> Result<Request> {
         self.put(&format!("/{name}?comp=snapshot"), Bytes::new(), &[])
     }
@@ -234,6 +271,11 @@ impl Signer {
         let head = self.head("GET", &target, 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 200, length: None })
     }
+}
+
+/// All of one length; Base64 without characters that a URL would escape.
+fn block_id(number: u32) -> String {
+    format!("{number:04}")
 }
 
 /// Signatures are made over decoded values; ours have no escapes but these.

@@ -73,6 +73,11 @@ impl Server {
         Self::our_service(places, folder, "Table service is successfully listen")
     }
 
+    /// Ours, of which the File service is asked.
+    pub(crate) fn our_files(places: &Places, folder: &Path) -> Result<Self> {
+        Self::our_service(places, folder, "File service is successfully listen")
+    }
+
     fn our_service(places: &Places, folder: &Path, words: &str) -> Result<Self> {
         let mut command = Command::new(&places.server);
         command.args(OUR_ARGUMENTS).arg("--location").arg(folder);
