@@ -49,4 +49,4 @@ pub use list_ranges::list_ranges;
 pub use permission::{create_permission, get_permission};
 pub use put_range::put_range;
 pub use rename::rename;
-pub(crate) use views::content_views;
+pub(crate) use views::{content_views, has_content};

@@ -60,3 +60,19 @@ pub(crate) fn content_views<R: Rows>(
     views.past.dedup();
     Ok(views)
 }
+
+/// Whether anybody sees a content of a file. What is current is looked at first, so that a file of
+/// many snapshots costs no more.
+pub(crate) fn has_content<R: Rows>(
+    rows: &mut R,
+    share: Incarnation,
+    id: FileId,
+    content: ContentId,
+) -> Result<bool, R::Error> {
+    if let Some(row) = rows.row(&Keys(share).inode(id))?
+        && Inode::from_bytes(&row)?.content().is_some_and(|current| current.id == content)
+    {
+        return Ok(true);
+    }
+    Ok(content_views(rows, share, id, content)?.newest().is_some())
+}

@@ -78,10 +78,7 @@ impl Owner {
                 let head = Head::load(tx, &site.keys.blob(name))?;
                 Ok(head.is_some_and(|head| head.content.id == keys.content))
             }
-            Self::File(id) => {
-                let all = file::content_views(tx, keys.incarnation, *id, keys.content)?;
-                Ok(all.newest().is_some())
-            }
+            Self::File(id) => file::has_content(tx, keys.incarnation, *id, keys.content),
         }
     }
 }
