@@ -73,7 +73,7 @@ SUITES = (
     Suite("tools", "venv-tools", ("suites/tools",), 8),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),
-    Suite("console", "venv", ("suites/console",), 44),
+    Suite("console", "venv", ("suites/console",), 46),
     Suite("file", "venv", ("suites/file",), 88),
     Suite("file-js", "node", ("file-*.test.mjs",), 7),
     Suite("cli", "venv+node", ("suites/cli",), 63),

@@ -126,6 +126,17 @@ def test_soft_deleted_blobs_leave_when_their_days_are_over(controls, blobs, blob
         blobs.set_service_properties(delete_retention_policy=RetentionPolicy(False))
 
 
+def test_an_archived_blob_thaws(controls, blob):
+    blob.set_standard_blob_tier("Archive")
+    with pytest.raises(HttpResponseError) as refused:
+        blob.download_blob()
+    assert refused.value.error_code == "BlobArchived"
+    blob.set_standard_blob_tier("Hot")
+    controls.advance("24h")
+    assert blob.download_blob().readall() == b"1"
+    assert blob.get_blob_properties().blob_tier == "Hot"
+
+
 def test_modified_times_follow_and_etags_never_repeat(controls, blob):
     controls.freeze()
     seen = {blob.get_blob_properties().etag}

@@ -14,6 +14,7 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 from azure.storage.blob import BlobServiceClient
+from azure.storage.fileshare import ShareServiceClient
 from azure.storage.queue import QueueServiceClient
 
 from harness import DEV_ACCOUNT, DEV_KEY
@@ -158,6 +159,19 @@ def test_queues_and_tables(controls, server, tables, name):
     assert refused.value.status_code == 412
     assert "UpdateConditionNotSatisfied" in str(refused.value)
     table.create_entity(entity)
+
+
+def test_shares(controls, server, name):
+    shares = ShareServiceClient(
+        f"{server.file_url}/{DEV_ACCOUNT}", credential=DEV_KEY, retry_total=0
+    )
+    share = shares.create_share(f"s{name}")
+    controls.add_fault("busy", service="file", operation="CreateDirectory", container=f"s{name}")
+    with pytest.raises(HttpResponseError) as refused:
+        share.create_directory("d")
+    assert refused.value.status_code == 503
+    share.create_directory("d")
+    assert controls.faults()[0]["hit"] == 1
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,13 @@ pub(crate) enum FaultCommand {
 pub(crate) struct NewFault {
     /// What happens: 503, 500, 412, a reset of the connection, or a delay
     action: FaultAction,
-    /// blob, queue or table; any if not given
+    /// blob, queue, table or file; any if not given
     #[arg(long)]
     service: Option<String>,
     /// The operation, such as PutBlob
     #[arg(long)]
     operation: Option<String>,
-    /// The container, queue or table
+    /// The container, queue, table or share
     #[arg(long)]
     container: Option<String>,
     /// The first matching request that is hit
