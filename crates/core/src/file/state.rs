@@ -15,7 +15,6 @@ use zaffre_base::limits::SHARE_SNAPSHOTS;
 use zaffre_domain::fs::FileRefusal;
 
 /// Takes a snapshot; gives the commit that it shows.
-#[allow(dead_code, reason = "for operations on shares")]
 pub(crate) async fn snapshot_begin(core: &Core, place: &Place) -> Result<Stamp, Error> {
     let keys = Keys(place.incarnation);
     core.transact(&place.placement, move |tx| {
@@ -33,7 +32,6 @@ pub(crate) async fn snapshot_begin(core: &Core, place: &Place) -> Result<Stamp, 
 }
 
 /// Forgets a snapshot; harmless if it is forgotten already.
-#[allow(dead_code, reason = "for operations on shares")]
 pub(crate) async fn snapshot_forget(core: &Core, place: &Place, at: Stamp) -> Result<(), Error> {
     let keys = Keys(place.incarnation);
     let forgotten = core
@@ -58,18 +56,15 @@ pub(crate) async fn snapshot_forget(core: &Core, place: &Place, at: Stamp) -> Re
 }
 
 /// The commits of all snapshots, in order.
-#[allow(dead_code, reason = "for operations on shares")]
 pub(crate) async fn snapshots(core: &Core, place: &Place) -> Result<Vec<Stamp>, Error> {
     Ok(peek(core, place).await?.snapshots.into_iter().map(Stamp).collect())
 }
 
 /// The sizes of all files together.
-#[allow(dead_code, reason = "for operations on shares")]
 pub(crate) async fn usage(core: &Core, place: &Place) -> Result<u64, Error> {
     Ok(peek(core, place).await?.used)
 }
 
-#[allow(dead_code, reason = "for operations on shares")]
 async fn peek(core: &Core, place: &Place) -> Result<State, Error> {
     let inside = core.store().meta.snapshot(&place.placement).await?;
     Ok(State::peek(&inside, &Keys(place.incarnation).state())?.unwrap_or_default())

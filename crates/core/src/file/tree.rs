@@ -148,7 +148,6 @@ impl<R: Rows> Tree<'_, R> {
     }
 
     /// The way from the root to an inode, for people to read.
-    #[allow(dead_code, reason = "for handles")]
     pub(crate) fn path_of(&mut self, id: FileId) -> Result<String, R::Error> {
         let mut names = Vec::new();
         let mut next = id;
