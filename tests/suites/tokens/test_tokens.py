@@ -163,3 +163,23 @@ def test_the_sdk_says_what_is_wrong(verifying, connect, issuer):
     with pytest.raises(HttpResponseError) as refused:
         list(connect(verifying, issuer.token(exp=NOW - 900)).list_containers())
     assert refused.value.status_code == 401
+
+
+def test_a_token_for_the_source_of_a_copy(verifying, files, issuer, name):
+    """Given beside the URL; without it, or with somebody else's, the source stays closed."""
+    client = wire(verifying, files)
+    client.create_container(name)
+    client.put(f"/{name}/source", b"by token").expect(201)
+    source = f"{verifying.url}/devstoreaccount1/{name}/source"
+    good = {"x-ms-copy-source-authorization": f"Bearer {issuer.token()}"}
+    bad = {"x-ms-copy-source-authorization": f"Bearer {issuer.token(aud='https://other.example')}"}
+    for how in ({"x-ms-requires-sync": "true"}, {"x-ms-blob-type": "BlockBlob"}):
+        for headers, want in ((good, (201, 202)), (bad, (401, 403)), ({}, (401, 403))):
+            headers = {"x-ms-copy-source": source, **how, **headers}
+            reply = client.send("PUT", f"/{name}/made", headers=headers)
+            assert reply.status in want, reply
+    assert client.get(f"/{name}/made").body == b"by token"
+    # Who asks with a token may copy what is in the account.
+    headers = {"x-ms-copy-source": source}
+    ask(client, issuer.token(), f"/{name}/other", "", "PUT", headers=headers).expect(202)
+    assert client.get(f"/{name}/other").body == b"by token"
