@@ -128,7 +128,8 @@ impl Opens {
     }
 
     /// The client of a handle is gone and may come back until `until` (monotonic). Breaks of what
-    /// the handle caches are over at once; an open that would wait for one closes the handle.
+    /// the handle caches are over at once; an open that would wait for one closes the handle. One whose
+    /// client owes an answer already is refused: close it, so that whoever waits goes on.
     pub fn orphan(
         &self,
         handle: HandleId,
@@ -137,12 +138,13 @@ impl Opens {
     ) -> Result<(), Refused> {
         let mut state = self.state();
         let node = state.node_of(handle).ok_or(Refused::NoSuchHandle)?;
+        if node.owes_answer(handle) {
+            return Err(Refused::FlushDelay);
+        }
         node.refuse_locks_of(handle);
         let open = node.open_mut(handle).ok_or(Refused::NoSuchHandle)?;
         open.orphaned = Some(until);
         open.owner.listener = listener;
-        // Whoever waits for its answer learns that there will be none.
-        node.settle_unreachable();
         node.wake();
         Ok(())
     }

@@ -117,6 +117,14 @@ impl Node {
         broken.is_some_and(|broken| broken.wait)
     }
 
+    /// Whether an answer is awaited that only the client of `handle` can give.
+    pub(super) fn owes_answer(&self, handle: HandleId) -> bool {
+        let key = self.open(handle).and_then(|open| open.cache);
+        let breaking = self.caches.iter().any(|c| Some(c.key) == key && c.held.is_breaking());
+        let other = |open: &Open| open.cache == key && open.orphaned.is_none();
+        breaking && !self.opens.iter().any(|open| open.handle != handle && other(open))
+    }
+
     /// Everybody who waits looks again.
     pub(super) fn wake(&mut self) {
         self.wakers.clear();

@@ -81,7 +81,9 @@ fn whoever_waits_for_a_client_that_goes_is_woken() {
     let handle = rig.open(&there).handle;
     let Ok(Attempt::Wait(waiting)) = rig.attempt(&rig.request("R")) else { panic!("waits") };
     let until = rig.opens.monotonic() + SECOND * 60;
-    rig.opens.orphan(handle, until, rig.ear.clone()).expect("open");
+    let orphaned = rig.opens.orphan(handle, until, rig.ear.clone());
+    assert!(matches!(orphaned, Err(Refused::FlushDelay)), "it owes an answer");
+    rig.opens.close(handle).expect("open");
     let mut woken = Box::pin(waiting.changed());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(woken.as_mut().poll(&mut context).is_ready());
