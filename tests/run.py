@@ -33,19 +33,26 @@ SUITE_SECONDS = 900
 
 @dataclass(frozen=True)
 class Suite:
-    """`needs`: which client environment; `at least` is a floor, so a gutted suite fails."""
+    """`needs`: which client environment; `at least` is a floor, so a gutted suite fails.
+
+    `settings` are those of the server that JavaScript suites get.
+    """
 
     name: str
     needs: str
     paths: tuple[str, ...]
     at_least: int
+    settings: tuple[str, ...] = ()
 
 
 SUITES = (
     Suite("python", "venv", ("suites/sdk",), 209),
     Suite("js", "node", ("blob-*.test.mjs",), 67),
     Suite("pages", "venv", ("suites/pages",), 90),
-    Suite("protection", "venv", ("suites/protection",), 114),
+    Suite("protection", "venv", ("suites/protection",), 136),
+    Suite("js-protection", "node", ("protection.test.mjs",), 6,
+          ("rehydration-seconds=1", "version-immutability=true", "encryption-scopes=red,blue",
+           "container-retention-days=7")),
     Suite("service", "venv", ("suites/service",), 175),
     Suite("history", "venv", ("suites/history",), 18),
     Suite("js-history", "node", ("history.test.mjs",), 5),
@@ -226,6 +233,7 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
     log = reports / f"{suite.name}.log"
     report.unlink(missing_ok=True)
     command, folder = command_for(suite, report)
+    environment = {**environment, "ZAFFRE_SETTINGS": " ".join(suite.settings)}
     began = time.monotonic()
     with open(log, "w") as output:
         try:

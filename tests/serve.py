@@ -13,7 +13,9 @@ from harness import Server
 
 
 def main() -> int:
-    with Server() as server:
+    settings = os.environ.get("ZAFFRE_SETTINGS", "").split()
+    words = [word for setting in settings for word in ("--setting", setting)]
+    with Server(*words) as server:
         environment = {**os.environ, "ZAFFRE_URL": server.url,
                        "ZAFFRE_QUEUE_URL": server.queue_url,
                        "ZAFFRE_TABLE_URL": server.table_url,

@@ -5,6 +5,7 @@
 use crate::Error;
 use crate::analytics::Buffer;
 use crate::background::Pending;
+use crate::background::accesses::Accesses;
 use crate::blob::copy::{Copies, Remote};
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
@@ -33,6 +34,7 @@ struct Inner {
     pending: Pending,
     properties: Cache,
     settings: Settings,
+    accesses: Accesses,
     heads: Heads,
     folding: sparse::Queue,
     readers: sparse::Readers,
@@ -128,6 +130,7 @@ impl Core {
             pending: Pending::default(),
             properties: Cache::default(),
             settings: Settings::default(),
+            accesses: Accesses::default(),
             heads: Heads::default(),
             folding: sparse::Queue::default(),
             readers: sparse::Readers::default(),
@@ -196,6 +199,11 @@ impl Core {
 
     pub(crate) fn all_settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    /// Reads that are not written down yet.
+    pub(crate) fn accesses(&self) -> &Accesses {
+        &self.0.accesses
     }
 
     pub(crate) fn heads(&self) -> &Heads {

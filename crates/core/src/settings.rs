@@ -136,6 +136,8 @@ pub(crate) struct Keeping {
     pub(crate) versions: bool,
     /// It is kept for so long.
     pub(crate) deleted: Option<Duration>,
+    /// When the new state was last accessed is remembered.
+    pub(crate) accesses: bool,
 }
 
 impl AccountSettings {
@@ -150,7 +152,8 @@ impl AccountSettings {
 
     pub(crate) fn keeping(&self) -> Keeping {
         let versions = self.versioning || self.version_immutability;
-        Keeping { versions, deleted: self.blob_retention_days.map(days) }
+        let deleted = self.blob_retention_days.map(days);
+        Keeping { versions, deleted, accesses: self.last_access_tracking }
     }
 
     pub(crate) fn container_retention(&self) -> Option<Duration> {
@@ -222,7 +225,8 @@ mod tests {
     fn retention_is_in_days() {
         let settings = AccountSettings { blob_retention_days: Some(7), ..Default::default() };
         let week = Duration::from_hours(7 * 24);
-        assert_eq!(settings.keeping(), Keeping { versions: false, deleted: Some(week) });
+        let keeping = Keeping { deleted: Some(week), ..Keeping::default() };
+        assert_eq!(settings.keeping(), keeping);
         assert_eq!(settings.container_retention(), None);
     }
 }

@@ -2,20 +2,25 @@
 
 mod support;
 
+use std::sync::Arc;
+use support::model::Random;
 use support::{
     CONTEXT, World, acquire, body, if_match, list, must, path, pattern, refused, worlds,
 };
 use zaffre_base::Guid;
-use zaffre_core::Error;
 use zaffre_core::blob::op::{AppendBlock, CreateBlob, ExpectedChecksum, NewBlob, SealBlob};
 use zaffre_core::blob::reply::{AppendReply, ListEntry, OfKind, Written};
 use zaffre_core::blob::{self};
+use zaffre_core::{CoreOptions, Error};
 use zaffre_domain::blob::BlockSource::Latest;
 use zaffre_domain::blob::append::AppendConditions;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::{HttpProperties, Metadata};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::{LeaseOn, Refusal};
+use zaffre_store::disk::{CrashDisk, Survival};
+use zaffre_store::extents::ExtentOptions;
+use zaffre_store::{Store, StoreOptions};
 
 fn create(at: &str) -> CreateBlob {
     CreateBlob {
@@ -253,4 +258,53 @@ async fn the_50000th_block_is_the_last() {
     must(world.delete("logs/a").await);
     world.sweep().await;
     assert!(world.rows("logs").await.is_empty(), "rows are left");
+}
+
+fn open(disk: &CrashDisk) -> Option<World> {
+    let extents = ExtentOptions { segment_bytes: 256 * 1024, writers: 1, open_files: 8 };
+    let options = StoreOptions { extents, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(disk.clone()), &options).ok()?;
+    Some(World::with(store, CoreOptions::default()))
+}
+
+/// Appends until the power goes; gives what was acknowledged and what was under way.
+async fn append_until_dark(disk: &CrashDisk, random: &mut Random) -> Option<(Vec<u8>, Vec<u8>)> {
+    let world = open(disk)?;
+    world.create("logs").await.ok()?;
+    blob::create_blob(&world.core, world.ok(create("logs/a"))).await.ok()?;
+    let mut whole = Vec::new();
+    for n in 0..200_u8 {
+        let bytes = pattern(random.pick(&[1, 100, 4_096, 9_000, 70_000]), n);
+        if append(&world, block("logs/a"), bytes.clone()).await.is_err() {
+            return Some((whole, bytes));
+        }
+        whole.extend_from_slice(&bytes);
+    }
+    disk.power_off();
+    Some((whole, Vec::new()))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn appends_outlive_a_power_loss() {
+    const SEEDS: u64 = 100;
+    let seeds = zaffre_testkit::seeds(SEEDS);
+    let count = seeds.end - seeds.start;
+    let mut acknowledged = 0;
+    for seed in seeds {
+        let mut random = Random(seed);
+        let disk = CrashDisk::new();
+        disk.power_off_at(20 + u64::try_from(random.below(250)).unwrap_or(0));
+        let survival = random.pick(&Survival::ALL);
+        let Some((whole, pending)) = append_until_dark(&disk, &mut random).await else { continue };
+        acknowledged += whole.len();
+        let world = open(&disk.reboot(survival, seed)).unwrap_or_else(|| panic!("seed {seed}"));
+        let found = must(world.get("logs/a").await);
+        let more = [whole.as_slice(), &pending].concat();
+        assert!(found == whole || found == more, "seed {seed}: {} bytes", found.len());
+        // It goes on where it ended.
+        let reply = must(append(&world, block("logs/a"), b"on".to_vec()).await);
+        assert_eq!(reply.offset, u64::try_from(found.len()).unwrap_or(0), "seed {seed}");
+    }
+    println!("{acknowledged} bytes acknowledged, none lost");
+    assert!(count < SEEDS || acknowledged > 1_000_000, "did too little: {acknowledged}");
 }

@@ -8,7 +8,7 @@ use crate::body::{framed, stream};
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use zaffre_auth::ResponseOverrides;
-use zaffre_base::{ApiVersion, base64};
+use zaffre_base::{ApiVersion, Timestamp, base64};
 use zaffre_core::blob::reply::{BlobView, GetBlobReply, OfKind, PropertiesSet, Written};
 use zaffre_domain::blob::HttpProperties;
 use zaffre_http::{ApiError, Reply, ReplyBody};
@@ -123,6 +123,10 @@ fn headers(
     reply = protection::headers(reply, view.protection, version);
     reply = copy::headers(reply, view, version);
     reply = encryption::headers(reply, &view.encrypted, version);
+    if version >= since::LAST_ACCESS {
+        let at = view.last_access.map(Timestamp::rfc1123);
+        reply = reply.with_some("x-ms-last-access-time", at);
+    }
     content_headers(reply, &view.properties, overrides, version)
 }
 

@@ -9,7 +9,7 @@ use super::{
 use crate::parse::listing::Echo;
 use hyper::StatusCode;
 use std::fmt::Write as _;
-use zaffre_base::{ApiVersion, base64};
+use zaffre_base::{ApiVersion, Timestamp, base64};
 use zaffre_core::blob::reply::{
     BlobPage, BlobView, ContainerPage, ContainerView, DeletedView, ListEntry, MomentView, OfKind,
 };
@@ -175,6 +175,8 @@ fn blob_entry(xml: &mut Writer, view: &BlobView, container: &str, frame: &Frame<
     {
         xml.element("Sealed", "true");
     }
+    let accessed = view.last_access.filter(|_| version >= since::LAST_ACCESS);
+    xml.optional("LastAccessTime", accessed.map(Timestamp::rfc1123));
     protection::elements(xml, view.protection, frame.protection);
     xml.close("Properties");
     if let (Encrypted::ByCustomer(_), true) = (&view.encrypted, frame.metadata) {

@@ -31,6 +31,7 @@ pub(super) const VERSIONS: ApiVersion = ApiVersion::new(2019, 12, 12);
 pub(super) const TAGS: ApiVersion = ApiVersion::new(2019, 12, 12);
 /// Find Blobs by Tags shows the tags it went by, and not only one value.
 pub(super) const TAGS_OF_FOUND_BLOBS: ApiVersion = ApiVersion::new(2020, 4, 8);
+pub(super) const LAST_ACCESS: ApiVersion = ApiVersion::new(2020, 2, 10);
 pub(super) const VERSIONED_IMMUTABILITY: ApiVersion = ApiVersion::new(2020, 6, 12);
 /// Append blobs can be sealed.
 pub(super) const SEALED: ApiVersion = ApiVersion::new(2019, 12, 12);

@@ -70,6 +70,7 @@ fn blob_view(name: &str) -> BlobView {
         tier: Tier::default(),
         protection: Protection::default(),
         encrypted: Encrypted::ByAccount,
+        last_access: None,
         of_kind: OfKind::Block,
         committed: true,
         moment: MomentView::Current { version: None },

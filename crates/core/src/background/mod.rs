@@ -4,6 +4,7 @@
 //! Must never hold a request up, and never rely on memory: every piece of work is a row that is
 //! found again after a restart, and doing it twice is harmless.
 
+pub(crate) mod accesses;
 mod ended;
 mod expire;
 mod full;
@@ -70,6 +71,8 @@ impl Core {
         let core = self.clone();
         tasks.spawn(async move { expire::run(&core).await });
         let core = self.clone();
+        tasks.spawn(async move { accesses::run(&core).await });
+        let core = self.clone();
         tasks.spawn(async move { copy::run(&core).await });
         let core = self.clone();
         tasks.spawn(async move { crate::analytics::run(&core).await });
@@ -78,6 +81,7 @@ impl Core {
 
     /// One whole pass: looks through everything and does what can be done now.
     pub async fn run_background_once(&self) -> Result<Swept, Error> {
+        accesses::write_down(self).await;
         full::look(self).await?;
         expire::work(self).await?;
         copy::work_off(self).await;

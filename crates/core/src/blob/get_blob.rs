@@ -46,6 +46,9 @@ pub(super) async fn read(
     seen.readable()?;
     let head = &seen.head;
     head.encrypted.admits(&op.encryption.shown())?;
+    if seen.is_current() && core.settings(&op.at.account).last_access_tracking {
+        core.accesses().note(&found.site, &op.at.blob, head.last_access, now);
+    }
     if let Some(kind) = only {
         head.kind().must_be(kind)?;
     }

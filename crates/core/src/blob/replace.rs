@@ -70,7 +70,8 @@ pub(crate) fn overwrite(
     keeping: Keeping,
 ) -> Result<(Written, LeftOver), Interrupt> {
     let mut past = Past::load(tx, keys, name)?;
-    let head = number(tx, head, old, keeping);
+    let mut head = number(tx, head, old, keeping);
+    head.last_access = keeping.accesses.then(|| tx.stamp().time());
     match old {
         Some(old) => past.supersede(tx, old, keeping)?,
         None => past.make_room(tx, head.kind())?,

@@ -113,6 +113,8 @@ pub struct BlobView {
     pub protection: Protection,
     /// What it is encrypted with.
     pub encrypted: Encrypted,
+    /// When it was last read or written, if that is remembered.
+    pub last_access: Option<Timestamp>,
     /// Its kind, and what only that kind has.
     pub of_kind: OfKind,
     /// False for a blob that only has staged blocks (length 0, no ETag shown).

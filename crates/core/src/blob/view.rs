@@ -48,6 +48,7 @@ pub(crate) fn blob(name: BlobName, head: &Head, now: Timestamp) -> BlobView {
         tier: head.tier().at(now),
         protection: head.protection(),
         encrypted: head.encrypted.clone(),
+        last_access: head.last_access,
         of_kind: match head.kind() {
             BlobKind::Block => OfKind::Block,
             BlobKind::Append => {
@@ -125,6 +126,7 @@ pub(crate) fn uncommitted(name: BlobName, staging: &Staging, now: Timestamp) -> 
         tier: Tier::default(),
         protection: Protection::default(),
         encrypted: Encrypted::ByAccount,
+        last_access: None,
         of_kind: OfKind::Block,
         committed: false,
         moment: MomentView::Current { version: None },

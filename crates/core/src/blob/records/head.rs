@@ -70,6 +70,9 @@ pub(crate) struct Head {
     /// Whether it is held; `None` = nobody has said.
     #[n(28)]
     legal_hold: Option<bool>,
+    /// When it was last read or written, if that is remembered; a day behind at most.
+    #[cbor(n(29), with = "fields", has_nil)]
+    pub(crate) last_access: Option<Timestamp>,
 }
 
 /// A deletion that can be taken back for a while.
@@ -207,6 +210,7 @@ impl Head {
             rehydration: None,
             policy: None,
             legal_hold: None,
+            last_access: None,
         }
     }
 
@@ -376,6 +380,7 @@ mod tests {
             breaks: Some(Timestamp(8)),
         };
         head.version = Some(Stamp(11));
+        head.last_access = Some(Timestamp(78));
         head.encrypted = Encrypted::ByCustomer([4; 32]);
         head.deleted = Some(Deleted { at: Stamp(12), until: Timestamp(13) });
         let back = Head::from_bytes(&head.to_bytes()).ok();
