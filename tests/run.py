@@ -68,7 +68,7 @@ SUITES = (
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("wire", "venv", ("suites/wire",), 62),
-    Suite("bad-input", "venv", ("suites/bad_input",), 285),
+    Suite("bad-input", "venv", ("suites/bad_input",), 315),
     Suite("copy", "venv", ("suites/copy",), 172),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),

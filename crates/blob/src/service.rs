@@ -149,8 +149,7 @@ impl BlobService {
         let operation = parse::operation(kind, at, &asked.fields)?;
         let dispatch =
             Dispatch { core: &self.core, caller: &caller, asked, service: self, accounts };
-        // On the heap: what all operations hold together is large.
-        Box::pin(dispatch.perform(operation, body)).await
+        dispatch.perform(operation, body).await
     }
 
     /// One part of a batch, which has no body. Boxed, because a batch is served by the same way.
@@ -206,7 +205,8 @@ impl Service for BlobService {
         let (id, started) = (request.head.id, clock.now());
         let origin = CrossOrigin::of(&request.head);
         let mut noted = Noted::default();
-        let mut result = self.answer(request, &mut noted).await;
+        // On the heap: what all operations hold together is large.
+        let mut result = Box::pin(self.answer(request, &mut noted)).await;
         let ms = clock.now().since(started).as_millis();
         let Noted { operation, credential, version, properties, logged } = noted;
         if let Err(error) = &mut result {

@@ -304,4 +304,64 @@ BODIES = [
     Row("acl of 2 MiB", "PUT", ACL, (400, 413), ANY, {}, policies(policy("i" * 2_000_000))),
 ]  # fmt: skip
 
-TABLE = NAMES + ROUTES + PARAMETERS + HEADERS + LEASES + BODIES
+# -- pages, appends, and how a blob is kept (4.2, 4.3, 7.7 to 7.9) --------------------------------
+HEADER, NEEDED = "InvalidHeaderValue", "MissingRequiredHeader"
+PAGES = "/{c}/b?comp=page"
+UPDATE = {"x-ms-page-write": "update"}
+PAGE_BLOB = {"x-ms-blob-type": "PageBlob"}
+TIER = "/{c}/b?comp=tier"
+POLICY = "/{c}/b?comp=immutabilityPolicies"
+KEY = {"x-ms-encryption-key": "MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=",
+       "x-ms-encryption-key-sha256": "3QFFFpRA5+XANHqwwbT4yXDmrT/2JaLt/FKHjzhOdoE=",
+       "x-ms-encryption-algorithm": "AES256"}  # fmt: skip
+KEPT = [
+    Row("page blob without size", "PUT", "/{c}/new", 400, ANY, PAGE_BLOB),
+    Row("page blob of 513 bytes", "PUT", "/{c}/new", 400, HEADER,
+        {**PAGE_BLOB, "x-ms-blob-content-length": "513"}),
+    Row("page blob with content", "PUT", "/{c}/new", 400, ANY,
+        {**PAGE_BLOB, "x-ms-blob-content-length": "512"}, b"x"),
+    Row("append blob with content", "PUT", "/{c}/new", 400, ANY,
+        {"x-ms-blob-type": "AppendBlob"}, b"x"),
+    Row("page without range", "PUT", PAGES, 400, NEEDED, UPDATE, b"x" * 512),
+    Row("page without what to do", "PUT", PAGES, 400, ANY, {"x-ms-range": "bytes=0-511"}, b"x" * 512),
+    Row("page at an odd place", "PUT", PAGES, 400, HEADER,
+        {**UPDATE, "x-ms-range": "bytes=1-512"}, b"x" * 512),
+    Row("page of another length", "PUT", PAGES, 400, HEADER,
+        {**UPDATE, "x-ms-range": "bytes=0-1023"}, b"x" * 512),
+    Row("page of a block blob", "PUT", PAGES, 409, "InvalidBlobType",
+        {**UPDATE, "x-ms-range": "bytes=0-511"}, b"x" * 512),
+    Row("page ranges of a block blob", "GET", "/{c}/b?comp=pagelist", 409, "InvalidBlobType"),
+    Row("append to a block blob", "PUT", "/{c}/b?comp=appendblock", 409, "InvalidBlobType", {}, b"x"),
+    Row("append of nothing", "PUT", "/{c}/b?comp=appendblock", 400, HEADER),
+    Row("append at a word", "PUT", "/{c}/b?comp=appendblock", 400, ANY,
+        {"x-ms-blob-condition-appendpos": "end"}, b"x"),
+    Row("seal of a block blob", "PUT", "/{c}/b?comp=seal", 409, "InvalidBlobType"),
+    Row("tier without a name", "PUT", TIER, 400, NEEDED),
+    Row("tier of nonsense", "PUT", TIER, 400, HEADER, {"x-ms-access-tier": "Lukewarm"}),
+    Row("tier on upload of nonsense", "PUT", "/{c}/new", 400, HEADER,
+        {**PUT_BLOB, "x-ms-access-tier": "Lukewarm"}, b"x"),
+    Row("rehydration of nonsense", "PUT", TIER, 400, HEADER,
+        {"x-ms-access-tier": "Hot", "x-ms-rehydrate-priority": "Now"}),
+    Row("tier of a snapshot of nonsense", "PUT", TIER + "&snapshot=then", 400, QUERY,
+        {"x-ms-access-tier": "Hot"}),
+    Row("policy without a date", "PUT", POLICY, 400, NEEDED),
+    Row("policy until nonsense", "PUT", POLICY, 400, HEADER,
+        {"x-ms-immutability-policy-until-date": "forever"}),
+    Row("policy by the wrong verb", "POST", POLICY, 405),
+    Row("hold without a word", "PUT", "/{c}/b?comp=legalhold", 400, NEEDED),
+    Row("hold of nonsense", "PUT", "/{c}/b?comp=legalhold", 400, HEADER,
+        {"x-ms-legal-hold": "perhaps"}),
+    Row("key without digest", "PUT", "/{c}/new", 400, ANY,
+        {**PUT_BLOB, "x-ms-encryption-key": KEY["x-ms-encryption-key"]}, b"x"),
+    Row("key that is short", "PUT", "/{c}/new", 400, HEADER,
+        {**PUT_BLOB, **KEY, "x-ms-encryption-key": "c2hvcnQ="}, b"x"),
+    Row("key and scope", "PUT", "/{c}/new", 400, ANY,
+        {**PUT_BLOB, **KEY, "x-ms-encryption-scope": "red"}, b"x"),
+    Row("key of an open blob", "GET", "/{c}/b", 409, "BlobDoesNotUseCustomerSpecifiedEncryption", KEY),
+    Row("unknown scope", "PUT", "/{c}/new", 409, "EncryptionScopeNotAvailable",
+        {**PUT_BLOB, "x-ms-encryption-scope": "nowhere"}, b"x"),
+    Row("expiry of a flat blob", "PUT", "/{c}/b?comp=expiry", 400, "HierarchicalNamespaceNotEnabled",
+        {"x-ms-expiry-option": "NeverExpire"}),
+]  # fmt: skip
+
+TABLE = NAMES + ROUTES + PARAMETERS + HEADERS + LEASES + BODIES + KEPT

@@ -135,8 +135,8 @@ mod tests {
             (&[(ACCESS, "Container")], Ok(PublicAccess::Container)),
             (&[(ACCESS, "everyone")], Err("InvalidHeaderValue")),
             (&[("x-ms-meta-1", "x")], Err("InvalidMetadata")),
-            (&[("x-ms-default-encryption-scope", "mine")], Err("APINotImplemented")),
-            (&[("x-ms-deny-encryption-scope-override", "true")], Err("APINotImplemented")),
+            (&[("x-ms-default-encryption-scope", "mine")], Ok(PublicAccess::Private)),
+            (&[("x-ms-deny-encryption-scope-override", "true")], Err("MissingRequiredHeader")),
             (&[("x-ms-default-encryption-scope", "$account-encryption-key")], {
                 Ok(PublicAccess::Private)
             }),
