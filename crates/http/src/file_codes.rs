@@ -57,8 +57,6 @@ codes! {
     LEASE_NOT_PRESENT_WITH_SHARE_OPERATION = PRECONDITION_FAILED
         "LeaseNotPresentWithContainerOperation":
         "There is currently no lease on the file share."
-    NOT_SUPPORTED_ON_SMB_SHARE = BAD_REQUEST "UnsupportedHeader":
-        "The operation is not supported on a share with the SMB protocol."
     PARENT_NOT_FOUND = NOT_FOUND "ParentNotFound":
         "The specified parent path does not exist."
     READ_ONLY_ATTRIBUTE = CONFLICT "ReadOnlyAttribute":

@@ -153,3 +153,6 @@ fn refuse_conditions(asked: &Asked<'_>) -> Result<(), ApiError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
