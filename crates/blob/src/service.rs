@@ -108,7 +108,7 @@ impl BlobService {
             let properties = self.properties(&accounts, &account).await?;
             noted.operation = Some("GetWebContent");
             noted.log(&properties, &head, content_length, &account, &head.raw_path);
-            return self.page(&head, &account, &accounts, &properties).await;
+            return Box::pin(self.page(&head, &account, &accounts, &properties)).await;
         }
         let place = Place::read(&head, self.options.always_path_style)?;
         let properties = self.properties(&accounts, &place.account).await?;
