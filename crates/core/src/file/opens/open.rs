@@ -38,6 +38,13 @@ impl Opens {
         tried
     }
 
+    /// Whether `file` is not about to go: one that is being removed is waited for.
+    pub fn try_find(&self, file: FileKey, now: Duration) -> Result<Attempt<()>, Refused> {
+        let mut state = self.state();
+        let Some(node) = state.nodes.get_mut(&file) else { return Ok(Attempt::Done(())) };
+        Ok(node.deleted(now)?.map_or(Attempt::Done(()), Attempt::Wait))
+    }
+
     /// Opens, waiting for what is in the way to go; dropping the wait leaves nothing behind.
     pub async fn open(&self, request: &OpenRequest, time: Timestamp) -> Result<Opened, Refused> {
         let mut again = false;
@@ -142,6 +149,15 @@ impl State {
 }
 
 impl Node {
+    /// Refuses what goes with its last handle. One that is being removed is waited for: it is gone in
+    /// a moment, and whoever asked for it looks again.
+    fn deleted(&mut self, now: Duration) -> Result<Option<Waiting>, Refused> {
+        if self.removing {
+            return self.wait(now).map(Some);
+        }
+        if self.deletion.is_pending() { Err(Refused::DeletePending) } else { Ok(None) }
+    }
+
     /// Whether the open can come now: `None` = yes.
     fn admit(
         &mut self,
@@ -150,8 +166,8 @@ impl Node {
         now: Duration,
     ) -> Result<Option<Waiting>, Refused> {
         let mine = cache_key(request);
-        if self.removing || self.deletion.is_pending() {
-            return Err(Refused::DeletePending);
+        if let Some(waiting) = self.deleted(now)? {
+            return Ok(Some(waiting));
         }
         if self.opens.len() >= HANDLES_PER_FILE {
             return Err(Refused::TooMany);

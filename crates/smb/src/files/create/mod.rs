@@ -18,10 +18,11 @@ use crate::wire::create::Request;
 use ask::{Ask, Disposition, Reconnect};
 use replay::Turn;
 use std::sync::Arc;
+use std::time::Duration;
 use zaffre_core::Error;
 use zaffre_core::file::mount::{NewNode, Node, NodeFacts};
 use zaffre_core::file::opens::{
-    Attempt, LeaseId, OpenRequest, Opened, Opens, Place, Refused, Wanted,
+    Attempt, LeaseId, OpenRequest, Opened, Opens, Place, Refused, Waiting, Wanted,
 };
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::access::AccessMask;
@@ -149,8 +150,11 @@ async fn existing(
     node: Node,
     patience: &mut Option<Cancelled>,
 ) -> Result<Option<Done>, Failure> {
-    if x.server.core.opens().is_delete_pending(disk.key(node.id)) {
-        return Err(Status::DELETE_PENDING.into());
+    let now = x.server.core.opens().monotonic();
+    let found = x.server.core.opens().try_find(disk.key(node.id), now).map_err(refused)?;
+    if let Attempt::Wait(waiting) = found {
+        wait(x, waiting, now, patience).await?;
+        return Ok(None);
     }
     let access = admit(disk, ask, &node.facts)?;
     let request = open_request(x, disk, ask, &node, access);
@@ -305,19 +309,28 @@ async fn open(
         let again = patience.is_some();
         match opens.try_open(request, again, now, x.server.now()).map_err(refused)? {
             Attempt::Done(opened) => return Ok(Fresh { opens, opened: Some(opened) }),
-            Attempt::Wait(waiting) => {
-                let cancelled = match patience.take() {
-                    Some(cancelled) => cancelled,
-                    None => x.pend().await?,
-                };
-                tokio::select! {
-                    () = waiting.wait(now) => {}
-                    () = cancelled.wait() => return Err(Status::CANCELLED.into()),
-                }
-                *patience = Some(cancelled);
-            }
+            Attempt::Wait(waiting) => wait(x, waiting, now, patience).await?,
         }
     }
+}
+
+/// Waits for what is in the way, unless the client gives up.
+async fn wait(
+    x: &mut Exchange<'_>,
+    waiting: Waiting,
+    now: Duration,
+    patience: &mut Option<Cancelled>,
+) -> Result<(), Failure> {
+    let cancelled = match patience.take() {
+        Some(cancelled) => cancelled,
+        None => x.pend().await?,
+    };
+    tokio::select! {
+        () = waiting.wait(now) => {}
+        () = cancelled.wait() => return Err(Status::CANCELLED.into()),
+    }
+    *patience = Some(cancelled);
+    Ok(())
 }
 
 pub(crate) fn refused(refused: Refused) -> Status {

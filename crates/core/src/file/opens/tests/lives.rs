@@ -21,7 +21,9 @@ fn the_last_handle_of_a_marked_file_removes_it() {
     let closed = rig.opens.close(first).expect("open");
     let removal = closed.removal.expect("the last");
     assert_eq!(removal.file(), file(7));
-    assert_eq!(outcome(&rig.attempt(&rig.request("R"))), "DeletePending", "being removed");
+    assert_eq!(outcome(&rig.attempt(&rig.request("R"))), "wait", "gone in a moment");
+    let found = rig.opens.try_find(file(7), rig.opens.monotonic());
+    assert_eq!(outcome(&found), "wait");
     assert_eq!(outcome(&rig.enter(RestOp::GetProperties)), "DeletePending");
     drop(removal);
     assert!(rig.opens.state().nodes.is_empty());
