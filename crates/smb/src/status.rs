@@ -64,6 +64,7 @@ statuses! {
     NETWORK_NAME_DELETED = 0xC000_00C9;
     BAD_NETWORK_NAME = 0xC000_00CC;
     REQUEST_NOT_ACCEPTED = 0xC000_00D0;
+    REQUEST_OUT_OF_SEQUENCE = 0xC000_042A;
     OPLOCK_NOT_GRANTED = 0xC000_00E2;
     INVALID_OPLOCK_PROTOCOL = 0xC000_00E3;
     INTERNAL_ERROR = 0xC000_00E5;
@@ -149,7 +150,7 @@ impl From<FileRefusal> for Status {
             R::FileLockConflict => Self::FILE_LOCK_CONFLICT,
             R::DeletePending => Self::DELETE_PENDING,
             R::HandleLimitExceeded => Self::INSUFFICIENT_RESOURCES,
-            R::ShareSizeLimitReached => Self::DISK_FULL,
+            R::ShareSizeLimitReached | R::FileTooLarge => Self::DISK_FULL,
             R::ShareSnapshotOperationNotSupported => Self::MEDIA_WRITE_PROTECTED,
             R::ShareHasSnapshots
             | R::ShareSnapshotCountExceeded
@@ -159,7 +160,6 @@ impl From<FileRefusal> for Status {
             | R::InvalidPermission
             | R::NoTextForPermission
             | R::InvalidPermissionKey
-            | R::FileTooLarge
             | R::FileGenerationMismatch
             | R::NoPendingCopy => Self::INVALID_PARAMETER,
         }

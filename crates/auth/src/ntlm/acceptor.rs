@@ -48,9 +48,14 @@ pub enum Step {
     Done(Box<Accepted>),
 }
 
-/// The dialogue failed. There is nothing more to say about it.
+/// The dialogue failed. Why the proof was not taken is nobody's business.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refused;
+pub enum Refused {
+    /// It is not what a dialogue looks like.
+    Malformed,
+    /// Nobody we know, or not proven.
+    Denied,
+}
 
 impl Acceptor {
     /// A new dialogue; `name` is what the server calls itself.
@@ -66,20 +71,20 @@ impl Acceptor {
         random: [u8; 8],
         filetime: u64,
     ) -> Result<Step, Refused> {
-        let (inner, integrity) = match Token::parse(token).ok_or(Refused)? {
+        let (inner, integrity) = match Token::parse(token).ok_or(Refused::Malformed)? {
             Token::Raw(inner) => (Some(inner), None),
             Token::Init { mechanisms, ntlm, token, integrity } => {
-                let first = ntlm.ok_or(Refused)?;
+                let first = ntlm.ok_or(Refused::Denied)?;
                 if self.mechanisms.replace(mechanisms).is_some() || self.asked.is_some() {
-                    return Err(Refused);
+                    return Err(Refused::Denied);
                 }
                 (token.filter(|_| first), integrity)
             }
             Token::Response { token, integrity } => {
                 if self.mechanisms.is_none() {
-                    return Err(Refused);
+                    return Err(Refused::Denied);
                 }
-                (Some(token.ok_or(Refused)?), integrity)
+                (Some(token.ok_or(Refused::Malformed)?), integrity)
             }
         };
         match (inner, self.asked.take()) {
@@ -93,7 +98,7 @@ impl Acceptor {
     }
 
     fn challenge(&mut self, negotiate: Vec<u8>, random: [u8; 8], at: u64) -> Result<Step, Refused> {
-        let flags = Negotiate::parse(&negotiate).ok_or(Refused)?.flags;
+        let flags = Negotiate::parse(&negotiate).ok_or(Refused::Malformed)?.flags;
         let challenge = message::challenge(flags, &self.name, random, at);
         let token = if self.mechanisms.is_some() {
             spnego::response(State::Incomplete, true, Some(&challenge), None)
@@ -111,22 +116,22 @@ impl Acceptor {
         inner: &[u8],
         integrity: Option<&[u8]>,
     ) -> Result<Step, Refused> {
-        let said = Authenticate::parse(inner).ok_or(Refused)?;
+        let said = Authenticate::parse(inner)?;
         let name = AccountName::parse(&said.user.to_ascii_lowercase()).ok();
         let account = name.and_then(|name| accounts.get(&name)).filter(|a| a.allows_key_access());
-        let base = base_key(account, asked, &said).ok_or(Refused)?;
-        let account = account.ok_or(Refused)?;
+        let base = base_key(account, asked, &said).ok_or(Refused::Denied)?;
+        let account = account.ok_or(Refused::Denied)?;
         let exchanges = said.flags & KEY_EXCHANGE != 0;
         let key = match (exchanges, said.key) {
             (true, Some(sent)) => proof::exchanged(&base, sent),
-            (true, None) => return Err(Refused),
+            (true, None) => return Err(Refused::Malformed),
             (false, _) => base,
         };
         if let Some(sent) = said.integrity {
-            let blank = Authenticate::without_integrity(inner).ok_or(Refused)?;
+            let blank = Authenticate::without_integrity(inner).ok_or(Refused::Denied)?;
             let made = proof::integrity(&key, &[&asked.negotiate, &asked.challenge, &blank]);
             if !same_bytes(&made, &sent) {
-                return Err(Refused);
+                return Err(Refused::Denied);
             }
         }
         let token = match &self.mechanisms {
@@ -134,7 +139,9 @@ impl Acceptor {
             Some(mechanisms) => {
                 let sign = |side| proof::signature(&key, side, exchanges, mechanisms);
                 let ours = match integrity {
-                    Some(sent) if !same_bytes(&sign(Side::Client), sent) => return Err(Refused),
+                    Some(sent) if !same_bytes(&sign(Side::Client), sent) => {
+                        return Err(Refused::Denied);
+                    }
                     Some(_) => Some(sign(Side::Server)),
                     None => None,
                 };
@@ -273,7 +280,7 @@ mod tests {
             (Client { short: true, ..GOOD }, "NTLMv1"),
             (Client { guess_key: true, ..GOOD }, "changed key"),
         ] {
-            assert_eq!(raw(&client, &accounts).err(), Some(Refused), "{why}");
+            assert_eq!(raw(&client, &accounts).err(), Some(Refused::Denied), "{why}");
         }
         for client in [Client { with_mic: false, ..GOOD }, Client { user: &upper, ..GOOD }] {
             assert!(raw(&client, &accounts).is_ok());
@@ -288,7 +295,7 @@ mod tests {
         }
         let closed: Accounts = accounts.iter().map(|a| a.clone().without_key_access()).collect();
         let client = Client { user: "acc1", password: "Zmlyc3Q=", ..GOOD };
-        assert_eq!(raw(&client, &closed).err(), Some(Refused));
+        assert_eq!(raw(&client, &closed).err(), Some(Refused::Denied));
     }
 
     #[test]
@@ -313,13 +320,13 @@ mod tests {
                 mechanisms: acceptor.mechanisms.clone(),
                 asked: Some(Asked { negotiate: NEGOTIATE.to_vec(), challenge, random: RANDOM }),
             };
-            assert_eq!(again.step(&accounts, &spoiled, RANDOM, 6).err(), Some(Refused));
+            assert_eq!(again.step(&accounts, &spoiled, RANDOM, 6).err(), Some(Refused::Denied));
             let last = spnego::response(State::Incomplete, false, Some(&answer), None);
             assert!(matches!(acceptor.step(&accounts, &last, RANDOM, 6), Ok(Step::Done(_))));
         }
         let first = client_init(&[KERBEROS], None);
         let refused = Acceptor::new("zaffre").step(&accounts, &first, RANDOM, 5);
-        assert_eq!(refused.err(), Some(Refused));
+        assert_eq!(refused.err(), Some(Refused::Denied));
     }
 
     #[test]

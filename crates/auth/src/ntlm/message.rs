@@ -2,6 +2,8 @@
 //!
 //! Must never index past a message: every field's length and offset is a stranger's word.
 
+use super::acceptor::Refused;
+
 const SIGNATURE: &[u8; 8] = b"NTLMSSP\0";
 const MIC_AT: usize = 72;
 /// Bytes of a challenge before its fields' values.
@@ -113,8 +115,13 @@ pub struct Authenticate {
 }
 
 impl Authenticate {
-    /// Reads one; anything but NTLMv2 with a name is none.
-    pub fn parse(message: &[u8]) -> Option<Self> {
+    /// Reads one; anything but NTLMv2 with a name is denied.
+    pub fn parse(message: &[u8]) -> Result<Self, Refused> {
+        Self::read(message).ok_or(Refused::Malformed)?.ok_or(Refused::Denied)
+    }
+
+    #[expect(clippy::option_option, reason = "not a message, and not one that is taken")]
+    fn read(message: &[u8]) -> Option<Option<Self>> {
         is_kind(message, 3)?;
         let response = field(message, 20)?;
         let domain = field(message, 28)?.to_vec();
@@ -123,11 +130,11 @@ impl Authenticate {
         let flags = u32_at(message, 60)?;
         // NTLMv1's response has 24 bytes; the shortest blob of NTLMv2 has 28 and an end.
         if response.len() < 16 + 28 || flags & UNICODE == 0 || user.is_empty() {
-            return None;
+            return Some(None);
         }
         let (proof, blob) = response.split_at(16);
         if blob.first()? != &1 || blob.get(1)? != &1 {
-            return None;
+            return Some(None);
         }
         let integrity =
             if announces_integrity(blob)? { Some(take(message, MIC_AT)?) } else { None };
@@ -135,7 +142,8 @@ impl Authenticate {
         let user: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
         let key = if key.is_empty() { None } else { Some(key.try_into().ok()?) };
         let proof = proof.try_into().ok()?;
-        Some(Self { user, domain, proof, blob: blob.to_vec(), key, flags, integrity })
+        let blob = blob.to_vec();
+        Some(Some(Self { user, domain, proof, blob, key, flags, integrity }))
     }
 
     /// The message with its integrity code blanked: what the code covers.
@@ -182,7 +190,7 @@ mod tests {
             let mut message = SIGNATURE.to_vec();
             message.extend(3_u32.to_le_bytes());
             message.resize(length.max(12), 0xFF);
-            assert_eq!(Authenticate::parse(&message), None);
+            assert_eq!(Authenticate::parse(&message), Err(Refused::Malformed));
         }
         assert_eq!(Negotiate::parse(b"NTLMSSP\0\x01\0\0\0"), None);
     }

@@ -84,7 +84,7 @@ pub(super) async fn run(
     if from.directory || to.directory {
         return Err(Status::INVALID_DEVICE_REQUEST.into());
     }
-    needs(&from, AccessMask::READ_DATA)?;
+    needs(&from, AccessMask::READ_DATA.union(AccessMask::EXECUTE))?;
     needs(to, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
     if request.code != COPYCHUNK_WRITE {
         // The plain form is for targets that can be read too.
@@ -97,7 +97,6 @@ pub(super) async fn run(
                 done += 1;
                 bytes += chunk.length;
             }
-            Err(failure) if done == 0 => return Err(failure),
             Err(failure) => {
                 let body = answer(request.code, to, (done, 0, bytes));
                 return Ok(Reply { status: failure.status, body });

@@ -92,7 +92,7 @@ fn orphan(server: &Arc<Server>, session: &Session, file: &Arc<FileHandle>) -> bo
     let orphan = Orphan {
         file: file.clone(),
         account: session.holder.account().clone(),
-        client: session.client_guid,
+        client: session.agreed.client_guid,
     };
     // Known first: from the next line on it may be closed, which takes it out again.
     server.orphans.all().insert(file.handle, orphan);
@@ -115,7 +115,8 @@ pub(crate) async fn reconnect(x: &mut Exchange<'_>, asked: Reconnect) -> Result<
         let same_lease = match (file.lease, &asked.lease) {
             (None, None) => true,
             (Some(had), Some(has)) => {
-                had.key == u128::from_le_bytes(has.key) && orphan.client == x.session.client_guid
+                had.key == u128::from_le_bytes(has.key)
+                    && orphan.client == x.session.agreed.client_guid
             }
             _ => false,
         };

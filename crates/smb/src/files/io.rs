@@ -22,6 +22,9 @@ use zaffre_domain::fs::oplock::Cause;
 /// Times follow a write some time later.
 pub(super) const LATER: KeptTimes = KeptTimes { last_write: true, change: true };
 
+/// No file system that clients know has larger files; up to there the disk is just full.
+const LARGEST_FILE: u64 = (1 << 44) - (1 << 16);
+
 /// Offsets are signed on the other side.
 const LARGEST_OFFSET: u64 = i64::MAX.unsigned_abs();
 
@@ -67,7 +70,8 @@ pub(crate) async fn read(x: &mut Exchange<'_>, request: ReadRequest) -> Result<R
     if offset.checked_add(len).is_none_or(|end| end > LARGEST_OFFSET) {
         return Err(Status::INVALID_PARAMETER.into());
     }
-    if !x.server.core.opens().may_touch(file.handle, Range { offset, len }, Touch::Read) {
+    let range = Range { offset, len };
+    if len > 0 && !x.server.core.opens().may_touch(file.handle, range, Touch::Read) {
         return Err(Status::FILE_LOCK_CONFLICT.into());
     }
     x.let_others_run();
@@ -89,7 +93,7 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
     let count = request.data.len();
     let (offset, len) = (request.offset, u64::try_from(count).unwrap_or(u64::MAX));
-    if offset.checked_add(len).is_none_or(|end| end > LARGEST_OFFSET) {
+    if offset.checked_add(len).is_none_or(|end| end > LARGEST_FILE) {
         return Err(Status::INVALID_PARAMETER.into());
     }
     let mount = &file.disk.mount;

@@ -29,6 +29,7 @@ const SET_ZERO_DATA: u32 = 0x0009_80C8;
 const QUERY_ALLOCATED_RANGES: u32 = 0x0009_40CF;
 const GET_REPARSE_POINT: u32 = 0x0009_00A8;
 const GET_COMPRESSION: u32 = 0x0009_003C;
+const SET_COMPRESSION: u32 = 0x0009_C040;
 const CREATE_OR_GET_OBJECT_ID: u32 = 0x0009_00C0;
 
 /// IOCTL.
@@ -100,6 +101,11 @@ async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, 
             object_id(&file)
         }
         GET_REPARSE_POINT => return Err(Status::NOT_A_REPARSE_POINT.into()),
+        SET_COMPRESSION => match request.input.as_slice() {
+            // Not to compress is what is done anyway.
+            [0, 0] => Vec::new(),
+            _ => return Err(Status::NOT_SUPPORTED.into()),
+        },
         GET_COMPRESSION => {
             if most < 2 {
                 return Err(Status::INVALID_PARAMETER.into());

@@ -3,7 +3,7 @@
 //! Must never change what the handle was not opened for.
 
 use super::handle::FileHandle;
-use super::io::{before_change, needs, refused, target};
+use super::io::{needs, refused, target};
 use super::query_info::{DACL, GROUP, OWNER, SACL};
 use super::{notify, rename, write_time};
 use crate::server::exchange::{Exchange, Reply};
@@ -157,9 +157,9 @@ async fn end_of_file(x: &Exchange<'_>, file: &FileHandle, size: u64) -> Result<(
     if file.directory {
         return Err(Status::INVALID_PARAMETER.into());
     }
-    let before = file.disk.mount.facts(file.file.file).await?.size;
-    let (from, to) = (before.min(size), before.max(size));
-    before_change(x.server.core.opens(), file, from, to - from)?;
+    // Locked bytes may be cut off; only who has cached them is told.
+    let opens = x.server.core.opens();
+    opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
     write_time::settle(&x.server, file).await;
     let kept = file.scratch.kept_times();
     file.disk.mount.set_size(file.file.file, size, kept).await?;

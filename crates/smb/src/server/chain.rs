@@ -225,7 +225,8 @@ impl Step<'_> {
         let id = self.header.session_id;
         let outcome = setup::run(self.server, self.connection, id, self.element, &request);
         let header = Header { session_id: outcome.id, ..self.header };
-        let signer = outcome.signer.or(known);
+        let elsewhere = || self.server.session(id).filter(|s| s.keys.verify(self.element));
+        let signer = outcome.signer.or(known).or_else(elsewhere);
         let answer = waiting.answers.add(self.connection, &header, outcome.reply, signer, None);
         if let Some(dialogue) = self.connection.state().dialogues.get_mut(&outcome.id) {
             dialogue.heard(answer);
@@ -277,10 +278,6 @@ impl Step<'_> {
         let session = match self.sender(chain, sealed) {
             Ok(session) => session,
             Err(status) => {
-                if self.first {
-                    chain.session = self.connection.session(self.header.session_id);
-                    chain.tree = self.header.tree();
-                }
                 let signer = self.connection.signer_of(self.element);
                 let outcome = Err(status.into());
                 waiting.answers.add(self.connection, &self.header, outcome, signer, None);
@@ -293,6 +290,9 @@ impl Step<'_> {
         }
         chain.session = Some(session.clone());
         let outcome = self.perform(command, &session, chain, waiting).await;
+        if let Err(failure) = &outcome {
+            tracing::debug!(?command, status = format!("{:x}", failure.status.0), "refused");
+        }
         let pending = waiting.pending;
         if let Some(id) = pending {
             self.connection.remove_pending(id);
@@ -346,9 +346,6 @@ impl Step<'_> {
         };
         let is_create = command == Command::Create;
         let outcome = dispatch::run(&mut exchange, request).await;
-        if let Err(failure) = &outcome {
-            tracing::debug!(?command, status = format!("{:x}", failure.status.0), "refused");
-        }
         match &outcome {
             Ok(_) => chain.file = exchange.related,
             Err(failure) if is_create => chain.file = Err(failure.status),

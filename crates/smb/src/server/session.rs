@@ -2,7 +2,7 @@
 //!
 //! Must never exist without a proven key holder.
 
-use super::connection::Connection;
+use super::connection::{Agreed, Connection};
 use crate::crypto::SessionKeys;
 use crate::files::Open;
 use crate::limits;
@@ -20,7 +20,8 @@ pub(crate) struct Session {
     pub(crate) holder: KeyHolder,
     pub(crate) keys: SessionKeys,
     pub(crate) connection: Weak<Connection>,
-    pub(crate) client_guid: [u8; 16],
+    /// What was agreed with its client.
+    pub(crate) agreed: Agreed,
     ended: AtomicBool,
     next_tree: AtomicU32,
     trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
@@ -53,14 +54,14 @@ impl Session {
         holder: KeyHolder,
         keys: SessionKeys,
         connection: &Arc<Connection>,
-        client_guid: [u8; 16],
+        agreed: Agreed,
     ) -> Self {
         Self {
             id,
             holder,
             keys,
             connection: Arc::downgrade(connection),
-            client_guid,
+            agreed,
             ended: AtomicBool::new(false),
             next_tree: AtomicU32::new(1),
             trees: Mutex::default(),

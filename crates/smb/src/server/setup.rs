@@ -2,16 +2,16 @@
 //!
 //! Must never bind a session to a second connection, or hand one to another account.
 
-use super::connection::Connection;
+use super::connection::{Agreed, Connection};
 use super::exchange::Reply;
 use super::session::Session;
 use super::state::{NAME, Server, random};
-use crate::crypto::{Preauth, SessionKeys};
+use crate::crypto::{Algorithm, Preauth, SessionKeys};
 use crate::limits;
 use crate::status::{Failure, Status};
 use crate::wire::session::{SetupRequest, setup_response};
 use std::sync::Arc;
-use zaffre_auth::ntlm::{Accepted, Acceptor, Step};
+use zaffre_auth::ntlm::{Accepted, Acceptor, Refused, Step};
 use zaffre_domain::fs::properties::to_filetime;
 
 /// A dialogue under way.
@@ -56,7 +56,7 @@ pub(super) fn run(
         previous: None,
     };
     if request.binding {
-        return refused(id, Status::REQUEST_NOT_ACCEPTED);
+        return binding(server, connection, id, element);
     }
     let (id, mut dialogue) = match dialogue(connection, id) {
         Ok(found) => found,
@@ -82,11 +82,41 @@ pub(super) fn run(
         Ok(Step::Done(accepted)) => {
             establish(server, connection, id, dialogue, *accepted, request.previous)
         }
-        Err(_) => {
+        Err(why) => {
             server.throttle.failed(address, now);
             tracing::info!(peer = %connection.peer, "a log-in was refused");
-            refused(id, Status::LOGON_FAILURE)
+            let status = match why {
+                Refused::Malformed => Status::INVALID_PARAMETER,
+                Refused::Denied => Status::LOGON_FAILURE,
+            };
+            // Whoever cannot prove anew who they are is not that any more.
+            Outcome { previous: dialogue.existing, ..refused(id, status) }
         }
+    }
+}
+
+/// A session stays on its connection. What stands against moving it is told as clients expect it,
+/// and under the session's own signature, if the client has that.
+fn binding(server: &Server, connection: &Connection, id: u64, element: &[u8]) -> Outcome {
+    let known = server.session(id);
+    let signer = known.filter(|session| session.keys.verify(element));
+    let status = match (&signer, connection.agreed()) {
+        (Some(session), Some(agreed)) => refusal_to_bind(session, &agreed),
+        _ => Status::USER_SESSION_DELETED,
+    };
+    Outcome { reply: Err(status.into()), id, signer, previous: None }
+}
+
+fn refusal_to_bind(session: &Session, agreed: &Agreed) -> Status {
+    let gmac = |algorithm| algorithm == Algorithm::AesGmac;
+    match (gmac(session.agreed.algorithm), gmac(agreed.algorithm)) {
+        (true, false) => Status::REQUEST_OUT_OF_SEQUENCE,
+        (false, true) => Status::NOT_SUPPORTED,
+        _ if !agreed.dialect.is_third() => Status::REQUEST_NOT_ACCEPTED,
+        _ if session.agreed.dialect != agreed.dialect || session.agreed.cipher != agreed.cipher => {
+            Status::INVALID_PARAMETER
+        }
+        _ => Status::REQUEST_NOT_ACCEPTED,
     }
 }
 
@@ -141,7 +171,7 @@ fn establish(
         &dialogue.preauth,
     );
     let previous = server.session(previous).filter(|old| old.holder == holder && old.id != id);
-    let session = Session::new(id, holder, keys, connection, agreed.client_guid);
+    let session = Session::new(id, holder, keys, connection, agreed);
     let session = Arc::new(session);
     connection.state().sessions.insert(id, session.clone());
     server.add_session(&session);

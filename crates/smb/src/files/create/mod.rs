@@ -273,7 +273,7 @@ fn open_request(
     let wanted = match &ask.lease {
         Some(lease) => Wanted::Lease {
             lease: LeaseId {
-                client: u128::from_le_bytes(x.session.client_guid),
+                client: u128::from_le_bytes(x.session.agreed.client_guid),
                 key: u128::from_le_bytes(lease.key),
             },
             caching: Caching::from_bits(lease.state),
