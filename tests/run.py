@@ -83,6 +83,7 @@ SUITES = (
     Suite("console", "venv", ("suites/console",), 46),
     Suite("file", "venv", ("suites/file",), 88),
     Suite("file-js", "node", ("file-*.test.mjs",), 7),
+    Suite("smb", "venv-smb", ("suites/smb",), 90),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 
@@ -196,6 +197,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         apt("restic")
     if suite.needs == "rclone" and shutil.which("rclone") is None:
         apt("rclone")
+    if suite.needs == "venv-smb" and None in (shutil.which("smbclient"), shutil.which("smbtorture")):
+        apt("smbclient", "samba-testsuite")
     year = suite.needs.removeprefix("venv-") if suite.needs.startswith("venv-") else ""
     tail = f"-{year}" if year else ""
     python = venv(f"requirements{tail}.txt", f"venv{tail}")

@@ -16,6 +16,9 @@ pub mod request_head;
 pub mod sas_token;
 pub mod security_descriptor;
 pub mod small_syntax;
+pub mod smb_login;
+pub mod smb_message;
+pub mod smb_pipe;
 pub mod structured_body;
 pub mod table_batch;
 pub mod table_entity;
@@ -42,6 +45,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sas_token", sas_token::run),
     ("security_descriptor", security_descriptor::run),
     ("small_syntax", small_syntax::run),
+    ("smb_login", smb_login::run),
+    ("smb_message", smb_message::run),
+    ("smb_pipe", smb_pipe::run),
     ("structured_body", structured_body::run),
     ("table_batch", table_batch::run),
     ("table_entity", table_entity::run),

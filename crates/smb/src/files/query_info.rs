@@ -105,7 +105,12 @@ async fn file_info(
             named(&path(x, file), &mut to);
             return cut(to.finish(), 100, most);
         }
-        21 => return Err(Status::OBJECT_NAME_NOT_FOUND.into()),
+        21 => {
+            let path = path(x, file);
+            let name = path.rsplit('\\').next().unwrap_or_default();
+            named(&short_name(name).ok_or(Status::OBJECT_NAME_NOT_FOUND)?, &mut to);
+            return cut(to.finish(), 4, most);
+        }
         22 => return streams(file, &facts, most),
         28 => drop(to.u64(facts.end_of_file).u16(0).zeros(6)),
         34 => {
@@ -125,6 +130,18 @@ async fn file_info(
         _ => return Err(Status::INVALID_INFO_CLASS.into()),
     }
     fixed(&to.finish(), most)
+}
+
+/// A name that is short enough to be its own short name; others have none.
+fn short_name(name: &str) -> Option<String> {
+    let plain = |part: &str, most: usize| {
+        let mut bytes = part.bytes();
+        part.len() <= most
+            && bytes.all(|b| b.is_ascii_alphanumeric() || b"-_$~!#%&{}()@'`^".contains(&b))
+    };
+    let (base, extension) = name.split_once('.').unwrap_or((name, ""));
+    let short = !base.is_empty() && plain(base, 8) && plain(extension, 3) && !name.ends_with('.');
+    short.then(|| name.to_ascii_uppercase())
 }
 
 /// The options of CREATE that say how a handle is used.
@@ -222,4 +239,27 @@ async fn security(file: &FileHandle, parts: u32, most: usize) -> Result<Reply, F
         return Err(Failure { status: Status::BUFFER_TOO_SMALL, data });
     }
     Ok(Reply::ok(buffer_response(&bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names() {
+        for (name, short) in [
+            ("f", Some("F")),
+            ("Read_me.txt", Some("READ_ME.TXT")),
+            ("longer-than-8", None),
+            ("a.text", None),
+            ("a.b.c", None),
+            ("a b", None),
+            ("a.", None),
+            (".a", None),
+            ("", None),
+            ("\u{e4}", None),
+        ] {
+            assert_eq!(short_name(name).as_deref(), short, "{name}");
+        }
+    }
 }

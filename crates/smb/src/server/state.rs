@@ -50,7 +50,7 @@ pub(crate) struct Server {
 type Client = (AccountName, [u8; 16]);
 
 fn client(session: &Session) -> Client {
-    (session.holder.account().clone(), session.client_guid)
+    (session.holder.account().clone(), session.agreed.client_guid)
 }
 
 impl std::fmt::Debug for Server {

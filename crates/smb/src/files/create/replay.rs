@@ -78,7 +78,7 @@ pub(super) fn turn(x: &Exchange<'_>, ask: &Ask) -> Result<Turn, Status> {
     let Durability::Second(durable) = ask.durability else {
         return Ok(Turn::New(Running { replays, create: None }));
     };
-    let create = (x.session.client_guid, durable.guid);
+    let create = (x.session.agreed.client_guid, durable.guid);
     let mut all = replays.all();
     let known = match all.get(&create) {
         None => None,
