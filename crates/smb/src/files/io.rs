@@ -93,7 +93,8 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
     let count = request.data.len();
     let (offset, len) = (request.offset, u64::try_from(count).unwrap_or(u64::MAX));
-    if offset.checked_add(len).is_none_or(|end| end > LARGEST_FILE) {
+    let most = if count == 0 { LARGEST_OFFSET } else { LARGEST_FILE };
+    if offset.checked_add(len).is_none_or(|end| end > most) {
         return Err(Status::INVALID_PARAMETER.into());
     }
     let mount = &file.disk.mount;

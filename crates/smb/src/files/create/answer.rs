@@ -52,7 +52,11 @@ pub(super) async fn keep(
         disk: disk.clone(),
         lease,
         durable: durable(ask, request.directory, opened.caching),
-        reserved: if action == Action::Opened { 0 } else { ask.allocation.min(FILE_BYTES) },
+        reserved: if action == Action::Opened || request.directory {
+            0
+        } else {
+            ask.allocation.min(FILE_BYTES)
+        },
         sequence: AtomicU16::new(x.lost_connections()),
         unused: AtomicBool::new(true),
         create: running.create(),
