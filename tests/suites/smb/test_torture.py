@@ -40,9 +40,8 @@ def chosen() -> list[str]:
     return sorted(suite for suite in suites() if everything or suite not in LONG)
 
 
-def run(share: Share, suite: str) -> tuple[list[str], str]:
+def run(share: Share, suite: str, names: list[str]) -> tuple[list[str], str]:
     """(names that passed, what was said)"""
-    names = suites()[suite]
     command = ["smbtorture", share.unc, "-p", str(share.port), "-U",
                f"{share.account}%{share.key}", *OPTIONS.get(suite, ()), *names]  # fmt: skip
     try:
@@ -59,15 +58,27 @@ def run(share: Share, suite: str) -> tuple[list[str], str]:
 def outcomes(server):
     """All suites at once, each on a share of its own: most of their time they wait."""
     shares = {suite: Share(server, "torture-" + suite.replace("_", "-")) for suite in chosen()}
+    together = [suite for suite in chosen() if suite not in ALONE]
     with ThreadPoolExecutor(TOGETHER) as pool:
-        first = {s: pool.submit(run, share, s) for s, share in shares.items() if s not in ALONE}
-    with ThreadPoolExecutor(1) as pool:
-        return first | {s: pool.submit(run, shares[s], s) for s in chosen() if s in ALONE}
+        ran = pool.map(lambda s: run(shares[s], s, suites()[s]), together)
+        found = dict(zip(together, ran, strict=True))
+    for suite in chosen():
+        if suite in ALONE:
+            found[suite] = run(shares[suite], suite, suites()[suite])
+    # Many names measure time: one that fails in the crowd is asked once more, alone, and told.
+    for suite, (passed, said) in found.items():
+        for at, name in enumerate(sorted(set(suites()[suite]) - set(passed))):
+            share = Share(server, f"again-{suite.replace('_', '-')}-{at}")
+            again, more = run(share, suite, [name])
+            print(f"-- smbtorture: {name} failed in the crowd, {'passed' if again else 'failed'} alone")
+            passed, said = passed + again, said + more
+        found[suite] = (passed, said)
+    return found
 
 
 @pytest.mark.parametrize("suite", chosen())
 def test_suite(server, outcomes, suite):
-    passed, said = outcomes[suite].result()
+    passed, said = outcomes[suite]
     failed = set(suites()[suite]) - set(passed)
     assert not failed, f"{sorted(failed)}\n{said[-6000:]}"
     assert server.alive()
