@@ -19,6 +19,7 @@ pub mod small_syntax;
 pub mod smb_login;
 pub mod smb_message;
 pub mod smb_pipe;
+pub mod source_url;
 pub mod structured_body;
 pub mod table_batch;
 pub mod table_entity;
@@ -48,6 +49,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("smb_login", smb_login::run),
     ("smb_message", smb_message::run),
     ("smb_pipe", smb_pipe::run),
+    ("source_url", source_url::run),
     ("structured_body", structured_body::run),
     ("table_batch", table_batch::run),
     ("table_entity", table_entity::run),

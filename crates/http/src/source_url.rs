@@ -52,7 +52,8 @@ impl SourceUrl {
         }
         let (path, query) = split_query(rest);
         let path = if path.is_empty() { "/".to_owned() } else { path };
-        Some(Self { secure, authority: authority.to_ascii_lowercase(), path, query })
+        let read = Self { secure, authority: authority.to_ascii_lowercase(), path, query };
+        (!read.host().is_empty()).then_some(read)
     }
 
     /// The URL as one text.

@@ -233,3 +233,14 @@ def test_premium_page_blobs():
         headers["x-ms-blob-content-length"] = str(1 << 40)
         refusal = (409, "BlobTierInadequateForContentLength")
         client.send("PUT", "/con1/q", "", {**headers, "x-ms-access-tier": "P4"}).expect(*refusal)
+
+
+def test_deleting_on_condition_of_when_the_tier_changed(client, container):
+    path = f"/{container}/b"
+    made = {"x-ms-blob-type": "BlockBlob", "x-ms-access-tier": "Cool"}
+    client.send("PUT", path, "", made, b"x").expect(201)
+    past, future = "Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
+    since, until_then = "x-ms-access-tier-if-modified-since", "x-ms-access-tier-if-unmodified-since"
+    for headers in ({since: future}, {until_then: past}, {since: past, until_then: past}):
+        client.send("DELETE", path, "", headers).expect(412, "ConditionNotMet")
+    client.send("DELETE", path, "", {since: past, until_then: future}).expect(202)

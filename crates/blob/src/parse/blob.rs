@@ -2,7 +2,7 @@
 //!
 //! Must never treat a snapshot or a version as the blob itself: what cannot act on one refuses it.
 
-use super::conditions::conditions;
+use super::conditions::{conditions, on_tier};
 use super::properties::{UNSERVED_ON_WRITES, stored};
 use super::{checksum, encryption, lease, moment, put};
 use crate::fields::Fields;
@@ -97,16 +97,13 @@ pub(super) fn set_properties(
 pub(super) fn delete(fields: &Fields<'_>, at: BlobPath) -> Result<op::DeleteBlob, ApiError> {
     let at = moment::of(fields, at)?;
     let (snapshots, permanent) = moment::deletion(fields, &at)?;
-    fields.refuse_unserved(&[
-        "x-ms-access-tier-if-modified-since",
-        "x-ms-access-tier-if-unmodified-since",
-    ])?;
     Ok(op::DeleteBlob {
         at,
         snapshots,
         permanent,
         lease: fields.lease_id()?,
         conditions: conditions(fields, Op::DeleteBlob)?,
+        tier_conditions: on_tier(fields)?,
     })
 }
 

@@ -4,6 +4,7 @@
 
 use crate::fields::Fields;
 use zaffre_base::{ETag, Timestamp};
+use zaffre_domain::blob::tier::TierConditions;
 use zaffre_domain::conditions::{ConditionalOperation, Conditions, TagCondition};
 use zaffre_http::ApiError;
 
@@ -33,6 +34,14 @@ pub(super) fn on_blob(fields: &Fields<'_>) -> Result<Conditions, ApiError> {
         if_modified_since: date(fields, "x-ms-blob-if-modified-since")?,
         if_unmodified_since: date(fields, "x-ms-blob-if-unmodified-since")?,
         if_tags: None,
+    })
+}
+
+/// The conditions on the change of a blob's tier.
+pub(super) fn on_tier(fields: &Fields<'_>) -> Result<TierConditions, ApiError> {
+    Ok(TierConditions {
+        if_modified_since: date(fields, "x-ms-access-tier-if-modified-since")?,
+        if_unmodified_since: date(fields, "x-ms-access-tier-if-unmodified-since")?,
     })
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use zaffre_auth::Service;
 use zaffre_base::{AccountName, BlobName, ContainerName, Timestamp};
 use zaffre_domain::Refusal;
+use zaffre_domain::blob::tier::TierConditions;
 use zaffre_domain::conditions::Conditions;
 use zaffre_store::{Placement, Row};
 
@@ -67,6 +68,7 @@ async fn remove_of(
             permanent: false,
             lease: None,
             conditions: Conditions::default(),
+            tier_conditions: TierConditions::default(),
         };
         match remove_blob(core, op).await {
             Ok(_) => removed += 1,

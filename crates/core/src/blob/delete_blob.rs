@@ -84,6 +84,7 @@ impl Deletion {
             return Ok((Some(DeleteReply { permanent: true }), left));
         }
         let head = admit::delete(head, &self.presented, now).map_err(Abort::Fail)?;
+        self.op.tier_conditions.check(head.tier_changed()).map_err(Abort::Fail)?;
         if self.op.snapshots != DeleteSnapshots::Only {
             head.protection().check(now).map_err(Abort::Fail)?;
         }
@@ -126,6 +127,7 @@ impl Deletion {
             }
         }
         let head = admit::delete(found, &self.presented, now).map_err(Abort::Fail)?;
+        self.op.tier_conditions.check(head.tier_changed()).map_err(Abort::Fail)?;
         head.protection().check(now).map_err(Abort::Fail)?;
         let permanent = past.delete(tx, at, kind, &head, self.settings.keeping())?;
         Ok((Some(DeleteReply { permanent }), past.finish(tx, None, None)?))

@@ -18,7 +18,7 @@ use zaffre_domain::blob::encryption::ScopePolicy;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::pages::{SequenceAction, SequenceConditions};
 use zaffre_domain::blob::tags::{FindExpression, Tags};
-use zaffre_domain::blob::tier::AccessTier;
+use zaffre_domain::blob::tier::{AccessTier, TierConditions};
 use zaffre_domain::blob::{AccessPolicy, BlockListEntry, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::Conditions;
 use zaffre_domain::lease::LeaseCommand;
@@ -562,6 +562,8 @@ pub struct DeleteBlob {
     pub lease: Option<Guid>,
     /// If-* headers.
     pub conditions: Conditions,
+    /// The same about the change of its tier.
+    pub tier_conditions: TierConditions,
 }
 
 /// What the deletion of a blob does to its snapshots.

@@ -34,6 +34,7 @@ use zaffre_core::{Core, CoreOptions, Error};
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::immutability::Protection;
 use zaffre_domain::blob::tags::Tags;
+use zaffre_domain::blob::tier::TierConditions;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::{Conditions, TagCondition};
 use zaffre_domain::lease::LeaseCommand;
@@ -528,6 +529,7 @@ pub fn delete(at: &str) -> DeleteBlob {
         permanent: false,
         lease: None,
         conditions: Conditions::default(),
+        tier_conditions: TierConditions::default(),
     }
 }
 

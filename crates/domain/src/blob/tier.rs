@@ -149,6 +149,25 @@ pub struct Tier {
     pub rehydration: Option<Rehydration>,
 }
 
+/// Conditions on when a blob's tier changed last; both may be sent together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TierConditions {
+    /// It must have changed after this.
+    pub if_modified_since: Option<Timestamp>,
+    /// It must not have changed after this.
+    pub if_unmodified_since: Option<Timestamp>,
+}
+
+impl TierConditions {
+    /// Whether they hold for a tier that was set at `changed`, told in whole seconds as in headers.
+    pub fn check(self, changed: Timestamp) -> Result<(), Refusal> {
+        let second = changed.whole_seconds();
+        let too_old = self.if_modified_since.is_some_and(|since| second <= since);
+        let too_new = self.if_unmodified_since.is_some_and(|since| second > since);
+        if too_old || too_new { Err(Refusal::ConditionNotMet) } else { Ok(()) }
+    }
+}
+
 /// What kind of blob a tier is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiered {

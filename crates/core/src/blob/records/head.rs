@@ -268,6 +268,11 @@ impl Head {
         Tier { set, rehydration }
     }
 
+    /// When its tier was set last; one that was never set is as old as the blob.
+    pub(crate) fn tier_changed(&self) -> Timestamp {
+        self.tier().set.map_or(self.created, |(_, since)| since)
+    }
+
     pub(crate) fn set_tier(&mut self, tier: Tier) {
         let named = |(tier, since): (AccessTier, _)| (tier.text().to_owned(), since);
         self.tier = tier.set.map(named).map(|(name, since)| StoredTier { name, since });

@@ -140,3 +140,20 @@ fn names() {
     assert_eq!(RehydratePriority::parse("HIGH"), Some(High));
     assert_eq!(RehydratePriority::parse(""), None);
 }
+
+#[test]
+fn conditions_on_the_change() {
+    let changed = Timestamp(NOW.0 + 5);
+    for (since, until, want) in [
+        (None, None, Ok(())),
+        (Some(after(0)), None, Err(Refusal::ConditionNotMet)),
+        (Some(Timestamp(NOW.0 - SECOND)), None, Ok(())),
+        (None, Some(after(0)), Ok(())),
+        (None, Some(Timestamp(NOW.0 - SECOND)), Err(Refusal::ConditionNotMet)),
+        (Some(Timestamp(NOW.0 - SECOND)), Some(after(1)), Ok(())),
+        (Some(after(1)), Some(after(1)), Err(Refusal::ConditionNotMet)),
+    ] {
+        let sent = TierConditions { if_modified_since: since, if_unmodified_since: until };
+        assert_eq!(sent.check(changed), want, "{since:?} {until:?}");
+    }
+}
