@@ -49,7 +49,7 @@ SUITES = (
     Suite("python", "venv", ("suites/sdk",), 209),
     Suite("js", "node", ("blob-*.test.mjs",), 67),
     Suite("pages", "venv", ("suites/pages",), 90),
-    Suite("protection", "venv", ("suites/protection",), 136),
+    Suite("protection", "venv", ("suites/protection",), 137),
     Suite("js-protection", "node", ("protection.test.mjs",), 6,
           ("rehydration-seconds=1", "version-immutability=true", "encryption-scopes=red,blue",
            "container-retention-days=7")),
