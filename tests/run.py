@@ -67,6 +67,7 @@ SUITES = (
     Suite("tokens", "venv+node", ("suites/tokens",), 38),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
+    Suite("power", "venv+power", ("suites/power",), 11),
     Suite("wire", "venv", ("suites/wire",), 62),
     Suite("bad-input", "venv", ("suites/bad_input",), 315),
     Suite("copy", "venv", ("suites/copy",), 172),
@@ -181,6 +182,12 @@ def azurite() -> None:
     stamp.write_text(" ".join(pins))
 
 
+def powerfail() -> None:
+    """The disk that loses power, from its own workspace."""
+    run(["cargo", "build", "--locked", "--release", "--manifest-path", TESTS / "powerfail" / "Cargo.toml",
+         "--target-dir", ROOT / "target" / "powerfail"])  # fmt: skip
+
+
 def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
     if suite.needs == "node":
         binary, folder = node()
@@ -193,6 +200,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         node()
     if suite.needs == "venv+azurite":
         azurite()
+    if suite.needs == "venv+power":
+        powerfail()
     if suite.name == "tools" and shutil.which("restic") is None:
         apt("restic")
     if suite.needs == "rclone" and shutil.which("rclone") is None:

@@ -95,7 +95,8 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **self.env},
-            cwd=self.location,
+            # A location that the server is to make is not there yet.
+            cwd=self.location if os.path.isdir(self.location) else None,
             text=True,
             errors="replace",
         )
