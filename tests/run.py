@@ -84,7 +84,7 @@ SUITES = (
     Suite("console", "venv", ("suites/console",), 46),
     Suite("file", "venv", ("suites/file",), 88),
     Suite("file-js", "node", ("file-*.test.mjs",), 7),
-    Suite("smb", "venv-smb", ("suites/smb",), 135),
+    Suite("smb", "venv-smb", ("suites/smb",), 138),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 
