@@ -77,7 +77,7 @@ SUITES = (
     Suite("table-js", "node", ("table-*.test.mjs",), 7),
     Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
-    Suite("samples", "venv+node", ("suites/samples",), 5),
+    Suite("samples", "venv+node", ("suites/samples",), 8),
     Suite("tools", "venv-tools", ("suites/tools",), 8),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),

@@ -1,15 +1,21 @@
 // How storage keeps concurrent writers from overwriting one another, step by step.
 //
-//     npm install @azure/storage-blob @azure/storage-queue @azure/data-tables
+//     npm install @azure/storage-blob @azure/storage-queue @azure/data-tables @azure/storage-file-share
+//     pip install smbprotocol
 //     node samples/concurrency/concurrency.mjs [connection string]
 //
 // Every step prints what is done, what the service answers, and why. Without a connection string
-// (or AZURE_STORAGE_CONNECTION_STRING) the development account on this machine is used.
+// (or AZURE_STORAGE_CONNECTION_STRING) the development account on this machine is used. SMB is spoken by
+// smb.py beside this file (run by $PYTHON, or python3), with the host of the FileEndpoint, on port 10445
+// unless ZAFFRE_SMB_PORT names another.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 
 const KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
@@ -17,7 +23,8 @@ const DEVELOPMENT =
   `DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=${KEY};` +
   "BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;" +
   "QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;" +
-  "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;";
+  "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;" +
+  "FileEndpoint=http://127.0.0.1:10003/devstoreaccount1;";
 
 // Does something that must be refused, and says how.
 async function refused(status, code, act) {
@@ -118,9 +125,57 @@ async function queueMessage(connection, name) {
   await queue.delete();
 }
 
+// An SMB client that obeys: each call sends a line, and waits until it is done.
+function overSmb(connection, share, file) {
+  const parts = Object.fromEntries(
+    connection.split(";").filter(Boolean).map((part) => part.split(/=(.*)/s).slice(0, 2)),
+  );
+  const host = new URL(parts.FileEndpoint).hostname;
+  const port = process.env.ZAFFRE_SMB_PORT ?? "10445";
+  const script = new URL("smb.py", import.meta.url).pathname;
+  const words = [script, host, port, parts.AccountName, parts.AccountKey, share, file];
+  const stdio = ["pipe", "pipe", "inherit"];
+  const client = spawn(process.env.PYTHON ?? "python3", words, { stdio });
+  const answers = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
+  return {
+    async do(line) {
+      client.stdin.write(`${line}\n`);
+      assert.equal((await answers.next()).value, "ok");
+    },
+    end: () => client.stdin.end(),
+  };
+}
+
+async function sharedFile(connection, name) {
+  console.log("\n== A file of a share: what SMB clients have open or locked, REST respects");
+  const share = ShareServiceClient.fromConnectionString(connection).getShareClient(name);
+  await share.create();
+  const file = share.rootDirectoryClient.getFileClient("plan.txt");
+  await file.uploadData(Buffer.from("version one"));
+  const smb = overSmb(connection, name, "plan.txt");
+  await smb.do("open alone");
+  console.log("1. An SMB client opens the file and shares it with nobody.");
+  console.log("2. REST wants to read it:");
+  await refused(409, "SharingViolation", () => file.download());
+  await smb.do("close");
+  await smb.do("open shared");
+  await smb.do("lock 0 7");
+  console.log("3. It opens the file again, shares it, and locks bytes 0 to 6.");
+  console.log("4. REST writes, if only beside them; it needs a file without any lock:");
+  await refused(409, "FileLockConflict", () => file.uploadRange("two", 8, 3));
+  assert.equal((await file.downloadToBuffer(8, 3)).toString(), "one");
+  console.log("5. REST reads beside them, which the lock allows.");
+  await smb.do("unlock 0 7");
+  await file.uploadRange("two", 8, 3);
+  smb.end();
+  console.log("6. The SMB client unlocks; REST writes what it wanted.");
+  assert.equal((await file.downloadToBuffer()).toString(), "version two");
+  await share.delete();
+}
+
 const given = process.argv[2] ?? process.env.AZURE_STORAGE_CONNECTION_STRING;
 const name = `sample${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
-for (const step of [optimisticBlob, leasedBlob, tableEntity, queueMessage]) {
+for (const step of [optimisticBlob, leasedBlob, tableEntity, queueMessage, sharedFile]) {
   await step(given ?? DEVELOPMENT, name);
 }
-console.log("\nAll four went as they should.");
+console.log("\nAll five went as they should.");

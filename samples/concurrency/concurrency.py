@@ -1,10 +1,12 @@
 """How storage keeps concurrent writers from overwriting one another, step by step.
 
-    pip install azure-storage-blob azure-storage-queue azure-data-tables
+    pip install azure-storage-blob azure-storage-queue azure-data-tables azure-storage-file-share \
+        smbprotocol
     python3 samples/concurrency/concurrency.py [connection string]
 
 Every step prints what is done, what the service answers, and why. Without a connection string (or
 AZURE_STORAGE_CONNECTION_STRING in the environment) the development account on this machine is used.
+SMB is spoken with the host of the FileEndpoint, on port 10445 unless ZAFFRE_SMB_PORT names another.
 """
 
 from __future__ import annotations
@@ -13,12 +15,15 @@ import os
 import sys
 import time
 import uuid
+from urllib.parse import urlsplit
 
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
 from azure.data.tables import TableServiceClient, UpdateMode
 from azure.storage.blob import BlobServiceClient
+from azure.storage.fileshare import ShareServiceClient
 from azure.storage.queue import QueueServiceClient
+from smb import SmbFile
 
 DEVELOPMENT = (
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOcqFlqUwJPLl"
@@ -26,6 +31,7 @@ DEVELOPMENT = (
     "BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;"
     "QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;"
     "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"
+    "FileEndpoint=http://127.0.0.1:10003/devstoreaccount1;"
 )
 UNCHANGED = MatchConditions.IfNotModified
 
@@ -122,13 +128,47 @@ def queue_message(connection: str, name: str) -> None:
     queue.delete_queue()
 
 
+def over_smb(connection: str, share: str, file: str) -> SmbFile:
+    """The file, reached over SMB with the account's name and key."""
+    parts = dict(part.split("=", 1) for part in connection.split(";") if part)
+    host = urlsplit(parts["FileEndpoint"]).hostname
+    port = int(os.environ.get("ZAFFRE_SMB_PORT", "10445"))
+    return SmbFile(host, port, parts["AccountName"], parts["AccountKey"], share, file)
+
+
+def shared_file(connection: str, name: str) -> None:
+    print("\n== A file of a share: what SMB clients have open or locked, REST respects")
+    share = ShareServiceClient.from_connection_string(connection).create_share(name)
+    file = share.get_file_client("plan.txt")
+    file.upload_file(b"version one")
+    smb = over_smb(connection, name, "plan.txt")
+    smb.open(shared=False)
+    print("1. An SMB client opens the file and shares it with nobody.")
+    print("2. REST wants to read it:")
+    refused(409, "SharingViolation", lambda: file.download_file().readall())
+    smb.close()
+    smb.open(shared=True)
+    smb.lock(0, 7)
+    print("3. It opens the file again, shares it, and locks bytes 0 to 6.")
+    print("4. REST writes, if only beside them; it needs a file without any lock:")
+    refused(409, "FileLockConflict", lambda: file.upload_range(b"two", offset=8, length=3))
+    assert file.download_file(offset=8, length=3).readall() == b"one"
+    print("5. REST reads beside them, which the lock allows.")
+    smb.unlock(0, 7)
+    file.upload_range(b"two", offset=8, length=3)
+    smb.end()
+    print("6. The SMB client unlocks; REST writes what it wanted.")
+    assert file.download_file().readall() == b"version two"
+    share.delete_share()
+
+
 def main() -> None:
     given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("AZURE_STORAGE_CONNECTION_STRING")
     connection = given or DEVELOPMENT
     name = f"sample{uuid.uuid4().hex[:12]}"
-    for step in (optimistic_blob, leased_blob, table_entity, queue_message):
+    for step in (optimistic_blob, leased_blob, table_entity, queue_message, shared_file):
         step(connection, name)
-    print("\nAll four went as they should.")
+    print("\nAll five went as they should.")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// The flags.
 #[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Access log")]
 pub(crate) struct AccessArgs {
     /// Write a line for each request to this file
     #[arg(long = "accessLog", value_name = "FILE")]

@@ -7,10 +7,11 @@ use crate::console::{ClockCommand, ConsoleArgs, FaultCommand, Remote};
 use crate::endpoints::Wanted;
 use crate::import::ImportCommand;
 use crate::oauth::OauthArgs;
-use crate::settings::Line;
+use crate::settings::{self, Line};
 use crate::sources;
 use clap::Parser;
 use clap_complete::Shell;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Version, commit and machine.
@@ -35,17 +36,21 @@ minute, so keys can be rotated without a restart. Keep it readable by its owner 
 
 Settings, for one account or for all, are lines `account.name = value` or `*.name = value` of that
 file, or --setting on the command line, which wins:
-  versioning                true or false   a write keeps the state before as a version
-  blob-retention-days       0 to 365        how long deleted blobs are kept, until set by a client
-  permanent-delete          true or false   whether what is kept may be deleted for good
-  public-access             true or false   whether containers may be public
-  key-access                true or false   whether account keys, and SAS made with them, are good
-  sku, kind                 text            what Get Account Information shows
-More in docs/configuration.md.";
+";
+
+/// What stands below the flags, with every setting.
+fn after_help() -> String {
+    let mut text = AFTER_HELP.to_owned();
+    for row in settings::TABLE {
+        let (name, help, default) = (row.name, row.help, row.default);
+        let _ = writeln!(text, "  {name:<25} {help} [{default}]");
+    }
+    text + "More in docs/configuration.md."
+}
 
 /// A storage server that speaks Azure's REST protocols.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "zaffre", version = VERSION, disable_version_flag = true, after_help = AFTER_HELP)]
+#[command(name = "zaffre", version = VERSION, disable_version_flag = true, after_help = after_help())]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what a command line has")]
 pub(crate) struct Args {

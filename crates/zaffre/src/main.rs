@@ -16,6 +16,8 @@ mod log;
 mod names;
 mod oauth;
 mod paper;
+#[cfg(test)]
+mod reference;
 mod sealed;
 mod serve;
 mod services;

@@ -36,29 +36,121 @@ pub(crate) struct Line {
 /// Stands for all accounts in front of a setting's name.
 const ALL: &str = "*";
 
-/// What a value may be.
+/// Reads a value.
 type Read = fn(&str) -> Option<Setting>;
 
-/// Every setting: its name, what its value may be, and how that is read.
-const TABLE: &[(&str, &str, Read)] = &[
-    ("versioning", "true or false", |v| flag(v).map(Setting::Versioning)),
-    ("blob-retention-days", "0 (off) to 365", |v| days(v).map(Setting::BlobRetention)),
-    ("container-retention-days", "0 (off) to 365", |v| days(v).map(Setting::ContainerRetention)),
-    ("rehydration-seconds", "0 to 54000 (15 hours)", |v| seconds(v).map(Setting::Rehydration)),
-    ("last-access", "true or false", |v| flag(v).map(Setting::LastAccess)),
-    ("version-immutability", "true or false", |v| flag(v).map(Setting::VersionImmutability)),
-    (
+/// A setting as it is written, shown and read. `docs/configuration.md` is made of these.
+pub(crate) struct Row {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What its value may be.
+    pub(crate) values: &'static str,
+    /// What it is when nothing is chosen.
+    pub(crate) default: &'static str,
+    /// What it does.
+    pub(crate) help: &'static str,
+    read: Read,
+}
+
+const fn row(
+    name: &'static str,
+    values: &'static str,
+    default: &'static str,
+    help: &'static str,
+    read: Read,
+) -> Row {
+    Row { name, values, default, help, read }
+}
+
+const SWITCH: &str = "true or false";
+
+/// Every setting.
+pub(crate) const TABLE: &[Row] = &[
+    row(
+        "versioning",
+        SWITCH,
+        "false",
+        "writes and deletions keep the state before as a version",
+        |v| flag(v).map(Setting::Versioning),
+    ),
+    row(
+        "blob-retention-days",
+        "0 (off) to 365",
+        "0",
+        "how long deleted and overwritten blobs are kept, until a client sets it",
+        |v| days(v).map(Setting::BlobRetention),
+    ),
+    row(
+        "container-retention-days",
+        "0 (off) to 365",
+        "0",
+        "how long deleted containers are kept, so that Restore Container brings them back",
+        |v| days(v).map(Setting::ContainerRetention),
+    ),
+    row(
+        "permanent-delete",
+        SWITCH,
+        "false",
+        "whether what is kept may be deleted for good, until a client sets it",
+        |v| flag(v).map(Setting::PermanentDelete),
+    ),
+    row(
+        "rehydration-seconds",
+        "0 to 54000 (15 hours)",
+        "60",
+        "how long an archived blob takes to come back; a fifteenth of it with priority High",
+        |v| seconds(v).map(Setting::Rehydration),
+    ),
+    row(
+        "version-immutability",
+        SWITCH,
+        "false",
+        "whether blobs can have immutability policies and legal holds; versions are kept then",
+        |v| flag(v).map(Setting::VersionImmutability),
+    ),
+    row(
         "encryption-scopes",
         "names of 3 to 63 letters, digits and hyphens, with commas between",
+        "none",
+        "which encryption scopes blobs and containers can name",
         |v| scopes(v).map(Setting::EncryptionScopes),
     ),
-    ("permanent-delete", "true or false", |v| flag(v).map(Setting::PermanentDelete)),
-    ("public-access", "true or false", |v| flag(v).map(Setting::PublicAccess)),
-    ("key-access", "true or false", |v| flag(v).map(Setting::KeyAccess)),
-    ("sku", "a SKU such as Standard_LRS or Standard_RAGRS", |v| Sku::parse(v).map(Setting::Sku)),
-    ("kind", "StorageV2, Storage, BlobStorage, BlockBlobStorage or FileStorage", |v| {
-        AccountKind::parse(v).map(Setting::Kind)
-    }),
+    row(
+        "last-access",
+        SWITCH,
+        "false",
+        "whether the last access to blobs is remembered: by reads once a day at most",
+        |v| flag(v).map(Setting::LastAccess),
+    ),
+    row(
+        "public-access",
+        SWITCH,
+        "true",
+        "whether containers may be opened to the public; false also closes those that are",
+        |v| flag(v).map(Setting::PublicAccess),
+    ),
+    row(
+        "key-access",
+        SWITCH,
+        "true",
+        "whether account keys, and SAS made with them, are good",
+        |v| flag(v).map(Setting::KeyAccess),
+    ),
+    row(
+        "sku",
+        "Standard_LRS, Standard_GRS, Standard_RAGRS, Standard_ZRS, Standard_GZRS, \
+         Standard_RAGZRS, Premium_LRS or Premium_ZRS",
+        "Standard_RAGRS",
+        "what Get Account Information shows; with a premium one page blobs have tiers P4 to P80",
+        |v| Sku::parse(v).map(Setting::Sku),
+    ),
+    row(
+        "kind",
+        "StorageV2, Storage, BlobStorage, BlockBlobStorage or FileStorage",
+        "StorageV2",
+        "what Get Account Information shows; nothing else depends on it",
+        |v| AccountKind::parse(v).map(Setting::Kind),
+    ),
 ];
 
 fn flag(text: &str) -> Option<bool> {
@@ -108,12 +200,12 @@ impl Line {
                 (Some(account), name)
             }
         };
-        let Some((_, wanted, read)) = TABLE.iter().find(|row| row.0 == name) else {
-            let known: Vec<&str> = TABLE.iter().map(|row| row.0).collect();
+        let Some(row) = TABLE.iter().find(|row| row.name == name) else {
+            let known: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
             return Err(format!("there is no setting `{name}`; there are {}", known.join(", ")));
         };
-        let setting = read(value)
-            .ok_or_else(|| format!("`{name}` must be {wanted}, and `{value}` is not"))?;
+        let setting = (row.read)(value)
+            .ok_or_else(|| format!("`{name}` must be {}, and `{value}` is not", row.values))?;
         Ok(Self { account, setting })
     }
 
@@ -196,7 +288,7 @@ mod tests {
             ("versioning=yes", Err("`versioning` must be true or false, and `yes` is not")),
             ("blob-retention-days=366", Err("`blob-retention-days` must be 0 (off) to 365")),
             ("blob-retention-days=-1", Err("`blob-retention-days` must be")),
-            ("sku=Cheap", Err("`sku` must be a SKU")),
+            ("sku=Cheap", Err("`sku` must be Standard_LRS,")),
             ("A!.versioning=true", Err("`A!` cannot be the name")),
         ] {
             match (Line::parse(text), want) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import DEV_ACCOUNT, DEV_KEY, Server
+from harness.rust import rust_program
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = ROOT / "samples"
@@ -23,7 +25,10 @@ EXPECTED = [
     "refused: 412 UpdateConditionNotSatisfied",
     "the last writer wins: 12 apples",
     "refused: 404 MessageNotFound",
-    "All four went as they should.",
+    "refused: 409 SharingViolation",
+    "refused: 409 FileLockConflict",
+    "which the lock allows",
+    "All five went as they should.",
 ]
 
 
@@ -38,6 +43,7 @@ def connection(server) -> str:
         f"DefaultEndpointsProtocol=http;AccountName={DEV_ACCOUNT};AccountKey={DEV_KEY};"
         f"BlobEndpoint={server.url}/{DEV_ACCOUNT};QueueEndpoint={server.queue_url}/{DEV_ACCOUNT};"
         f"TableEndpoint={server.table_url}/{DEV_ACCOUNT};"
+        f"FileEndpoint={server.file_url}/{DEV_ACCOUNT};"
     )
 
 
@@ -49,22 +55,40 @@ def run(command: list[str], **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("by", ["argument", "environment"])
-@pytest.mark.parametrize("language", ["python", "javascript"])
-def test_concurrency(server, language, by):
+def command_of(language: str) -> list[str]:
+    folder = SAMPLES / "concurrency"
     if language == "python":
-        command = [sys.executable, str(SAMPLES / "concurrency" / "concurrency.py")]
-    else:
+        return [sys.executable, str(folder / "concurrency.py")]
+    if language == "javascript":
         # Beside the installed clients, because that is where node looks for them.
-        sample = shutil.copy(SAMPLES / "concurrency" / "concurrency.mjs", NODE_FOLDER)
-        command = [node(), str(sample)]
-    text = connection(server)
+        shutil.copy(folder / "smb.py", NODE_FOLDER)
+        return [node(), str(shutil.copy(folder / "concurrency.mjs", NODE_FOLDER))]
+    return [str(rust_program("concurrency"))]
+
+
+@pytest.mark.parametrize(
+    ("language", "by"),
+    [("python", "argument"), ("python", "environment"), ("javascript", "argument"),
+     ("javascript", "environment"), ("rust", "argument"), ("rust", "environment")],
+)  # fmt: skip
+def test_concurrency(server, language, by):
+    command, text = command_of(language), connection(server)
+    here = {"ZAFFRE_SMB_PORT": str(server.ports["SMB"]), "PYTHON": sys.executable}
     if by == "argument":
-        said = run([*command, text])
+        said = run([*command, text], **here)
     else:
-        said = run(command, AZURE_STORAGE_CONNECTION_STRING=text)
+        said = run(command, AZURE_STORAGE_CONNECTION_STRING=text, **here)
     at = [said.find(line) for line in EXPECTED]
     assert -1 not in at and at == sorted(at), said
+
+
+def test_object_store_and_opendal(server):
+    """Conditional writes of both crates: every one of the concurrent updates is kept."""
+    said = run([str(rust_program("stores")), connection(server)])
+    for crate in ("object_store", "opendal"):
+        counts = re.search(rf"^{crate}: (\d+) concurrent updates, \d+ tried again, none lost", said, re.M)
+        assert counts and int(counts[1]) == 40, said
+        print(f"-- {counts[0]}")
 
 
 CONTROLS = """
