@@ -63,7 +63,7 @@ SUITES = (
     Suite("rclone", "rclone", ("suites/rclone",), 7),
     Suite("tables", "venv", ("suites/tables",), 1800),
     Suite("article", "venv", ("suites/article",), 70),
-    Suite("access", "venv", ("suites/access",), 2200),
+    Suite("access", "venv", ("suites/access",), 2500),
     Suite("tokens", "venv+node", ("suites/tokens",), 38),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),

@@ -14,7 +14,7 @@ import random
 import threading
 
 from .server import Server
-from .signing import DEV_ACCOUNT, DEV_KEY, http_date, mac
+from .signing import DEV_ACCOUNT, http_date, mac
 from .wire import Client, Reply
 
 # A field of a state whose value nobody told us yet.
@@ -42,8 +42,9 @@ class TableClient(Client):
     def signed_headers(self, method, path, query, headers, **kw) -> dict[str, str]:
         kw["auth"] = "none"
         out = super().signed_headers(method, path, query, headers, **kw)
-        text = f"{out['x-ms-date']}\n/{DEV_ACCOUNT}{path}"
-        out["Authorization"] = f"SharedKeyLite {DEV_ACCOUNT}:{mac(DEV_KEY, text)}"
+        comp = next((part for part in query.split("&") if part.startswith("comp=")), "")
+        text = f"{out['x-ms-date']}\n/{DEV_ACCOUNT}{path}" + (f"?{comp}" if comp else "")
+        out["Authorization"] = f"SharedKeyLite {DEV_ACCOUNT}:{mac(self.key, text)}"
         return out
 
 

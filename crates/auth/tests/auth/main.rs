@@ -6,6 +6,7 @@ mod delegation;
 mod fixture;
 mod known_answers;
 mod matrix;
+mod mutations;
 mod policies;
 mod queue_table;
 mod random;
