@@ -13,7 +13,7 @@ use super::records::{Head, Record};
 use super::replace::LeftOver;
 use super::reply::{PageReply, Written};
 use super::site::{Site, alive, find, is_deleted};
-use crate::sparse::{self, Incoming, Landed, Payload, TooManyClears};
+use crate::sparse::{self, Landed, Payload, Sums, TooManyClears};
 use crate::{Core, Error};
 use bytes::{Bytes, BytesMut};
 use std::ops::Range;
@@ -116,8 +116,7 @@ impl Write {
         let keys = sparse_keys(site, content);
         let incoming =
             sparse::receive_sealed(core, site, keys, offset, body, expected, key).await?;
-        expect.check(incoming.md5, incoming.crc64)?;
-        let Incoming { mut bytes, md5, crc64 } = incoming;
+        let (mut bytes, _, Sums { md5, crc64 }) = incoming.checked(&expect).await?;
         for _ in 0..ATTEMPTS {
             let landed = Landed::of(&bytes, offset);
             match self.commit(core, site, landed, content, taken(bytes)).await? {

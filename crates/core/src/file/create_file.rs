@@ -49,8 +49,8 @@ pub async fn create_file(
         let expected = Expected { limit, length, md5: first.expect.md5.is_some() };
         let keys = sparse_keys(&site, content);
         let incoming = sparse::receive(core, &site, keys, 0, body, expected).await?;
-        first.expect.check(incoming.md5, incoming.crc64)?;
-        arrived = Some(Arrived::new(incoming.bytes, 0));
+        let (bytes, ..) = incoming.checked(&first.expect).await?;
+        arrived = Some(Arrived::new(bytes, 0));
     }
     let new = NewFile {
         at: op.at,

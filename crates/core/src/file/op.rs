@@ -222,8 +222,10 @@ pub struct PutRange {
 /// What Put Range does.
 #[derive(Clone, Debug)]
 pub enum RangeWrite {
-    /// Writes bytes that hash so.
+    /// Writes bytes that hash so; the answer tells their MD5.
     Update(ExpectedChecksum),
+    /// Writes bytes of a source that hash so.
+    Copy(ExpectedChecksum),
     /// Clears.
     Clear,
 }
@@ -326,8 +328,8 @@ pub struct LeaseFile {
 pub struct ListHandles {
     /// Of what.
     pub at: ItemPath,
-    /// Also of what is below.
-    pub recursive: bool,
+    /// Whether also of what is below. Only of a directory may that be said at all.
+    pub recursive: Option<bool>,
     /// Where the last page ended.
     pub marker: Option<String>,
     /// Page size.
@@ -339,8 +341,8 @@ pub struct ListHandles {
 pub struct ForceCloseHandles {
     /// Of what.
     pub at: ItemPath,
-    /// Also of what is below.
-    pub recursive: bool,
+    /// Whether also of what is below. Only of a directory may that be said at all.
+    pub recursive: Option<bool>,
     /// Which; `None` = all.
     pub handle: Option<u64>,
     /// Where the last answer ended.

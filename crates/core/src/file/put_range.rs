@@ -14,7 +14,7 @@ use crate::blob::ByteStream;
 use crate::blob::content::free::sparse_keys;
 use crate::blob::content::upload::Expected;
 use crate::blob::op::ExpectedChecksum;
-use crate::sparse::{self, Incoming, Landed, SparseKeys};
+use crate::sparse::{self, Landed, SparseKeys, Sums};
 use crate::{Core, Error};
 use std::sync::Arc;
 use zaffre_auth::Authorized;
@@ -35,7 +35,8 @@ pub async fn put_range(
     let op = Arc::new(op);
     match &op.write {
         RangeWrite::Clear => clear(core, &op).await,
-        RangeWrite::Update(expect) => update(core, &op, expect, body).await,
+        RangeWrite::Update(expect) => update(core, &op, expect, true, body).await,
+        RangeWrite::Copy(expect) => update(core, &op, expect, expect.md5.is_some(), body).await,
     }
 }
 
@@ -46,6 +47,7 @@ async fn update(
     core: &Core,
     op: &Arc<PutRange>,
     expect: &ExpectedChecksum,
+    md5: bool,
     body: ByteStream,
 ) -> Result<RangeReply, Error> {
     let length = op.bytes.end - op.bytes.start;
@@ -53,11 +55,11 @@ async fn update(
     let mut target = existing(core, &op.at, Kind::File, RestOp::PutRange, op.patience).await?;
     check(&target.inode, op, core.store().clock.now())?;
     let (site, mut content) = (target.writing.site.clone(), content_of(&target.inode)?);
-    let expected = Expected { limit: length, length: Some(length), md5: true };
+    let expected = Expected { limit: length, length: Some(length), md5 };
     let (offset, keys) = (op.bytes.start, sparse_keys(&site, content));
     let incoming = sparse::receive(core, &site, keys, offset, body, expected).await?;
-    expect.check(incoming.md5, incoming.crc64)?;
-    let Incoming { bytes, md5, crc64 } = incoming;
+    // A digest that is only for the answer is finished while the bytes are committed.
+    let (bytes, digest, mut sums) = incoming.checked(expect).await?;
     let mut arrived = Arrived::new(bytes, offset);
     for _ in 0..TRIES {
         let Existing { writing, id, entered, .. } = target;
@@ -77,6 +79,10 @@ async fn update(
         match commit(core, &site, std::mem::take(&mut arrived.extents), body).await? {
             Outcome::Done((written, last_write, touched)) => {
                 settle(core, &site, sparse_keys(&site, content), touched).await;
+                if let Some(digest) = digest {
+                    sums.md5 = Some(digest.finish().await?);
+                }
+                let Sums { md5, crc64 } = sums;
                 return Ok(RangeReply { written, last_write, md5, crc64: Some(crc64) });
             }
             Outcome::Moved(back) => {

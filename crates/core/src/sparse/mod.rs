@@ -24,7 +24,7 @@ pub(crate) use keys::SparseKeys;
 pub(crate) use queue::{Queue, look, wait_if_heavy, work};
 pub(crate) use read::{CHUNK, slice};
 pub(crate) use readers::{ReaderGuard, Readers};
-pub(crate) use receive::{Incoming, Payload, receive, receive_sealed, write, write_sealed};
+pub(crate) use receive::{Payload, Sums, receive, receive_sealed, write, write_sealed};
 pub(crate) use rows::Label;
 pub(crate) use scan::{Comparison, scan};
 pub(crate) use write::{Landed, TooManyClears, clear, label, land};

@@ -5,9 +5,10 @@
 
 use super::keys::SparseKeys;
 use crate::blob::ByteStream;
+use crate::blob::content::digest::Digest;
 use crate::blob::content::unclaimed::Unclaimed;
 use crate::blob::content::upload::{Expected, broken_body};
-use crate::blob::op::CustomerKey;
+use crate::blob::op::{CustomerKey, ExpectedChecksum};
 use crate::blob::site::Site;
 use crate::{Core, Error};
 use bytes::{Bytes, BytesMut};
@@ -15,7 +16,7 @@ use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
-use zaffre_base::checksum::{Crc64, Md5};
+use zaffre_base::checksum::Crc64;
 use zaffre_domain::Refusal;
 use zaffre_domain::blob::sizes::check_size;
 use zaffre_domain::sparse::{Part, first_part};
@@ -32,6 +33,30 @@ const CHUNK: usize = 1024 * 1024;
 /// Bytes that arrived for a place in a content. Their rows are still to be written.
 pub(crate) struct Incoming {
     pub(crate) bytes: Payload,
+    /// Perhaps not finished yet: it is nothing that the bytes on the disk wait for.
+    pub(crate) digest: Option<Digest>,
+    pub(crate) crc64: [u8; 8],
+}
+
+impl Incoming {
+    /// Holds the bytes against what was announced. Waits for the digest only if it is asked for;
+    /// otherwise it is still to come.
+    pub(crate) async fn checked(
+        mut self,
+        expect: &ExpectedChecksum,
+    ) -> Result<(Payload, Option<Digest>, Sums), Error> {
+        let digest = self.digest.take_if(|_| expect.md5.is_some());
+        let md5 = match digest {
+            Some(digest) => Some(digest.finish().await?),
+            None => None,
+        };
+        expect.check(md5, self.crc64)?;
+        Ok((self.bytes, self.digest, Sums { md5, crc64: self.crc64 }))
+    }
+}
+
+/// Checksums of what arrived.
+pub(crate) struct Sums {
     pub(crate) md5: Option<[u8; 16]>,
     pub(crate) crc64: [u8; 8],
 }
@@ -67,7 +92,7 @@ pub(crate) async fn receive_sealed(
     key: Option<&CustomerKey>,
 ) -> Result<Incoming, Error> {
     let mut crc = Crc64::default();
-    let mut md5 = expected.md5.then(Md5::default);
+    let mut digest = expected.md5.then(|| Digest::begin(expected.length));
     let mut length = 0_u64;
     let mut intake = Intake::begin(core, site, keys, offset, key);
     while let Some(piece) = body.next().await {
@@ -75,8 +100,8 @@ pub(crate) async fn receive_sealed(
         length = length.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         check_size(length, expected.limit)?;
         crc.update(&piece);
-        if let Some(md5) = &mut md5 {
-            md5.update(&piece);
+        if let Some(digest) = &mut digest {
+            digest.update(&piece).await;
         }
         intake.take(piece).await?;
     }
@@ -84,7 +109,7 @@ pub(crate) async fn receive_sealed(
         return Err(Refusal::IncompleteBody.into());
     }
     let bytes = intake.finish().await?;
-    Ok(Incoming { bytes, md5: md5.map(Md5::finish), crc64: crc.finish() })
+    Ok(Incoming { bytes, digest, crc64: crc.finish() })
 }
 
 /// Writes bytes that are here already, for a content that turned out to be another one.

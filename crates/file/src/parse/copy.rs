@@ -117,7 +117,7 @@ pub(super) fn put_range(at: ItemPath, asked: &Asked<'_>) -> Result<From<RangeFro
     let op = PutRange {
         at,
         bytes,
-        write: RangeWrite::Update(ExpectedChecksum { md5: None, crc64 }),
+        write: RangeWrite::Copy(ExpectedChecksum { md5: None, crc64 }),
         last_write: file::last_write(asked)?,
         lease: fields::lease_id(asked)?,
         patience: item::patience(asked)?,

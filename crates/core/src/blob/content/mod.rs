@@ -3,6 +3,7 @@
 //! Must never change a content that exists, and never buffer one whole.
 
 pub(crate) mod claim;
+pub(crate) mod digest;
 pub(crate) mod free;
 pub(crate) mod manifest;
 pub(crate) mod read;
