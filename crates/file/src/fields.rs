@@ -12,10 +12,15 @@ pub(crate) fn required<'a>(asked: &Asked<'a>, name: &str) -> Result<&'a str, Api
 
 /// A header that says `true` or `false`; not sent means false.
 pub(crate) fn flag(asked: &Asked<'_>, name: &str) -> Result<bool, ApiError> {
+    Ok(said(asked, name)?.unwrap_or(false))
+}
+
+/// What a header says of `true` and `false`, if it is sent.
+pub(crate) fn said(asked: &Asked<'_>, name: &str) -> Result<Option<bool>, ApiError> {
     match asked.header(name)? {
-        None => Ok(false),
-        Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
-        Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        None => Ok(None),
+        Some(text) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
+        Some(text) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
         Some(text) => Err(ApiError::invalid_header_value(name, text)),
     }
 }

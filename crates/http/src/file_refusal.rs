@@ -36,7 +36,7 @@ pub(crate) fn code(refusal: F) -> Code {
         F::ClientCacheFlushDelay => file_codes::CLIENT_CACHE_FLUSH_DELAY,
         F::HandleLimitExceeded => file_codes::HANDLE_LIMIT_EXCEEDED,
         F::ReadOnlyAttribute => file_codes::READ_ONLY_ATTRIBUTE,
-        F::InvalidAttributes | F::FileTooLarge => codes::INVALID_HEADER_VALUE,
+        F::InvalidAttributes | F::FileTooLarge | F::NothingBelow => codes::INVALID_HEADER_VALUE,
         F::InvalidPermission => file_codes::FILE_INVALID_PERMISSION,
         F::NoTextForPermission => file_codes::CANNOT_CONVERT_TO_SDDL,
         F::InvalidPermissionKey => file_codes::FILE_INVALID_PERMISSION_KEY,
@@ -54,6 +54,7 @@ pub(crate) fn describe(error: ApiError, refusal: F) -> ApiError {
         F::FileTooLarge => error
             .detail("HeaderName", "x-ms-content-length")
             .detail("MaxLimit", FILE_BYTES.to_string()),
+        F::NothingBelow => error.detail("HeaderName", "x-ms-recursive"),
         F::MovedIntoItself => error.saying("A directory cannot be moved into itself."),
         _ => error,
     }

@@ -157,6 +157,7 @@ impl From<FileRefusal> for Status {
             | R::ShareSnapshotInProgress
             | R::DeleteShareWhenSnapshotLeased
             | R::InvalidAttributes
+            | R::NothingBelow
             | R::InvalidPermission
             | R::NoTextForPermission
             | R::InvalidPermissionKey

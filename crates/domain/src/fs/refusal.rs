@@ -44,6 +44,8 @@ pub enum FileRefusal {
     CannotDelete,
     /// A directory cannot be moved into itself.
     MovedIntoItself,
+    /// What is below was asked for, and it is a file.
+    NothingBelow,
 
     // Names
     /// The path is too long or too deep.

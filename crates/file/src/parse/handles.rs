@@ -21,7 +21,7 @@ pub(super) fn list(at: ItemPath, asked: &Asked<'_>) -> Result<HandlesListing, Ap
     let repeated = Repeated::read(asked)?;
     let op = ListHandles {
         at,
-        recursive: fields::flag(asked, RECURSIVE)?,
+        recursive: fields::said(asked, RECURSIVE)?,
         marker: repeated.from(),
         max_results: repeated.page(),
     };
@@ -39,6 +39,6 @@ pub(super) fn close(at: ItemPath, asked: &Asked<'_>) -> Result<ForceCloseHandles
         }
     };
     let marker = asked.query("marker").filter(|text| !text.is_empty()).map(str::to_owned);
-    let recursive = fields::flag(asked, RECURSIVE)?;
+    let recursive = fields::said(asked, RECURSIVE)?;
     Ok(ForceCloseHandles { at, recursive, handle, marker })
 }

@@ -15,10 +15,7 @@ use crate::wire::oplock::{lease_break, notice, oplock_body};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use zaffre_core::Error;
 use zaffre_core::file::opens::{Closed, Event, FileKey, HandleId, LeaseId, Listener, Owner};
-use zaffre_domain::Refusal;
-use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Caching;
 
@@ -164,16 +161,5 @@ pub(crate) async fn close(server: &Server, open: &FileHandle) {
 
 /// Removes what goes with its last handle; says whether something was.
 pub(crate) async fn finish(disk: &Disk, closed: Closed) -> bool {
-    let Some(removal) = closed.removal else { return false };
-    let removed = match disk.mount.remove(closed.file.file).await {
-        Ok(()) => true,
-        // A directory that was filled meanwhile stays.
-        Err(Error::Refused(Refusal::File(FileRefusal::DirectoryNotEmpty))) => false,
-        Err(error) => {
-            tracing::warn!(?error, "a deleted file could not be removed");
-            false
-        }
-    };
-    drop(removal);
-    removed
+    disk.mount.finish(closed).await
 }

@@ -88,6 +88,11 @@ impl Mount {
         Ok(Self { core: core.clone(), share, incarnation, snapshot })
     }
 
+    /// The share, for whoever was authorized otherwise.
+    pub(super) fn of(core: &Core, share: &SharePath, incarnation: Incarnation) -> Self {
+        Self { core: core.clone(), share: share.clone(), incarnation, snapshot: None }
+    }
+
     /// The same share as one of its snapshots shows it.
     pub async fn at(&self, snapshot: Stamp) -> Result<Self, Error> {
         let mount = Self { snapshot: Some(snapshot), ..self.clone() };

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::file::books::{Books, refuse};
 use crate::file::found::{Writing, inode, not_pending, walk};
 use crate::file::list_directory::Entries;
+use crate::file::opens::Closed;
 use crate::file::permission::{self, Origin};
 use crate::file::records::{FilePart, Inode, NewInode};
 use crate::file::rename::move_entry;
@@ -90,6 +91,22 @@ impl Mount {
             books.remove_inode(tx, id, old)
         })
         .await
+    }
+
+    /// Removes what goes with its last handle; says whether something was.
+    pub async fn finish(&self, closed: Closed) -> bool {
+        let Some(removal) = closed.removal else { return false };
+        let removed = match self.remove(closed.file.file).await {
+            Ok(()) => true,
+            // A directory that was filled meanwhile stays.
+            Err(Error::Refused(Refusal::File(FileRefusal::DirectoryNotEmpty))) => false,
+            Err(error) => {
+                tracing::warn!(?error, "a deleted file could not be removed");
+                false
+            }
+        };
+        drop(removal);
+        removed
     }
 
     /// Whether a directory has no entries.

@@ -59,11 +59,13 @@ impl Opens {
         state.unswept.extend(taken);
     }
 
-    /// Closes a handle of `share` against the will of its client, who is told.
+    /// Closes a handle of `share` against the will of its client, who is told. If it was to delete
+    /// on close, it does not: that was to be when its client is done.
     pub fn force_close(&self, share: Incarnation, handle: HandleId) -> Option<Closed> {
         let mut state = self.state();
-        let here = state.handles.get(&handle).is_some_and(|file| file.share == share);
-        let taken = if here { state.evict(handle, self.monotonic()) } else { None };
+        state.handles.get(&handle).filter(|file| file.share == share)?;
+        state.node_of(handle)?.open_mut(handle)?.delete_on_close = false;
+        let taken = state.evict(handle, self.monotonic());
         drop(state);
         taken.map(|taken| taken.into_closed(self))
     }

@@ -127,6 +127,20 @@ fn handles_are_listed_and_closed_by_force() {
 }
 
 #[test]
+fn a_forced_close_carries_out_marks_and_makes_none() {
+    let rig = Rig::new();
+    let mut request = rig.request("RD");
+    request.delete_on_close = true;
+    let force = |handle| rig.opens.force_close(Incarnation(1), handle).expect("open").removal;
+    assert!(force(rig.open(&request).handle).is_none(), "its client did not close it");
+    let (wishes, other) = (rig.open(&request).handle, rig.open(&rig.request("R")).handle);
+    assert!(force(wishes).is_none());
+    assert!(!rig.opens.is_delete_pending(file(7)), "the same beside another handle");
+    rig.opens.set_delete(other, true).expect("open");
+    assert!(force(other).is_some(), "marked before");
+}
+
+#[test]
 fn an_open_that_came_to_nothing_deletes_nothing() {
     let rig = Rig::new();
     let mut request = rig.request("RD");
