@@ -82,9 +82,9 @@ SUITES = (
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),
     Suite("console", "venv", ("suites/console",), 46),
-    Suite("file", "venv", ("suites/file",), 88),
-    Suite("file-js", "node", ("file-*.test.mjs",), 7),
-    Suite("smb", "venv-smb", ("suites/smb",), 138),
+    Suite("file", "venv+node", ("suites/file",), 95),
+    Suite("file-js", "node", ("file-*.test.mjs",), 12),
+    Suite("smb", "venv-smb", ("suites/smb",), 140),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import itertools
 
+import called
 import pytest
-from azure.storage.fileshare import ShareClient, ShareServiceClient
+from azure.storage.fileshare import (
+    ShareClient,
+    ShareDirectoryClient,
+    ShareFileClient,
+    ShareLeaseClient,
+    ShareServiceClient,
+)
 
 from harness import DEV_ACCOUNT, DEV_KEY, Client
+
+KINDS = (
+    ShareServiceClient,
+    ShareClient,
+    ShareDirectoryClient,
+    ShareFileClient,
+    ShareLeaseClient,
+)
+for kind in KINDS:
+    called.watch(kind)
 
 _serial = itertools.count(1)
 

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import shutil
+import socket
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError
 from azure.storage.fileshare import (
     FileSasPermissions,
+    ShareClient,
+    ShareDirectoryClient,
     ShareFileClient,
     ShareServiceClient,
     generate_file_sas,
 )
 
-from harness import DEV_ACCOUNT, Client, Server
+from harness import DEV_ACCOUNT, DEV_KEY, Client, Server
 from harness.certificate import certificate
+
+
+ENVIRONMENT = Path(__file__).resolve().parents[3] / "target" / "test-env"
 
 
 def token(**claims) -> str:
@@ -73,6 +83,51 @@ def test_bearer_and_delegation(secure):
     with pytest.raises(HttpResponseError) as caught:
         reader.delete_file()
     assert caught.value.status_code == 403
+
+
+def test_a_directory_by_its_url(secure, monkeypatch):
+    """The client keeps only the host of the URL: it must be HTTPS, and name the account."""
+    server, _ = secure
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda _, *rest, **more: resolve("127.0.0.1", *rest, **more))
+    url = f"https://{DEV_ACCOUNT}.file.localhost:{server.ports['File']}/byurl/d"
+    options = {
+        "credential": {"account_name": DEV_ACCOUNT, "account_key": DEV_KEY},
+        # The certificate is for other names.
+        "connection_verify": False,
+        "retry_total": 0,
+    }
+    ShareClient.from_share_url(url.removesuffix("/d"), **options).create_share()
+    directory = ShareDirectoryClient.from_directory_url(url, **options)
+    directory.create_directory()
+    assert directory.exists() and directory.directory_path == "d"
+
+
+def test_the_javascript_client_with_a_token(secure):
+    server, ca = secure
+    folder = ENVIRONMENT / "node"
+    runtime = sorted((ENVIRONMENT / "node-runtime").glob("node_modules/node-linux-*/bin/node"))
+    node = str(runtime[0]) if runtime else shutil.which("node")
+    environment = {
+        **os.environ,
+        "NODE_EXTRA_CA_CERTS": ca,
+        "ZAFFRE_FILE_URL": server.file_url,
+        "ZAFFRE_ENDPOINT": f"{server.file_url}/{DEV_ACCOUNT}",
+        "ZAFFRE_TOKEN": token(),
+    }
+    command = [node, "file-delegation.mjs"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # The suite of the JavaScript client has no token, and leaves these to this test.
+    assert sorted(done.stdout.split()) == [
+        "ShareClient.generateUserDelegationSasUrl",
+        "ShareClient.generateUserDelegationStringToSign",
+        "ShareFileClient.generateUserDelegationSasUrl",
+        "ShareFileClient.generateUserDelegationStringToSign",
+        "ShareServiceClient.getUserDelegationKey",
+    ]
 
 
 def test_a_token_needs_its_intent(secure):

@@ -8,26 +8,9 @@ import pytest
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.fileshare import NTFSAttributes, ShareDirectoryClient
 
-METHODS = {
-    "close", "close_all_handles", "close_handle", "create_directory", "create_subdirectory",
-    "delete_directory", "delete_file", "delete_subdirectory", "exists", "from_connection_string",
-    "from_directory_url", "get_directory_properties", "get_file_client",
-    "get_subdirectory_client", "list_directories_and_files", "list_handles", "rename_directory",
-    "set_directory_metadata", "set_http_headers", "upload_file",
-}  # fmt: skip
-PROPERTIES = {
-    "api_version", "location_mode", "primary_endpoint", "primary_hostname", "secondary_endpoint",
-    "secondary_hostname", "url",
-}  # fmt: skip
-
 
 def code(caught) -> str:
     return caught.value.error_code
-
-
-def test_no_method_is_forgotten():
-    public = {name for name in dir(ShareDirectoryClient) if not name.startswith("_")}
-    assert public - PROPERTIES == METHODS
 
 
 def test_life(share, connection):

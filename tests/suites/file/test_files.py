@@ -21,18 +21,6 @@ from azure.storage.fileshare import (
 from harness import DEV_ACCOUNT, DEV_KEY
 
 MIB = 1024 * 1024
-METHODS = {
-    "abort_copy", "acquire_lease", "clear_range", "close", "close_all_handles", "close_handle",
-    "create_file", "create_hardlink", "create_symlink", "delete_file", "download_file", "exists",
-    "from_connection_string", "from_file_url", "get_file_properties", "get_ranges",
-    "get_ranges_diff", "get_symlink", "list_handles", "list_ranges", "list_ranges_diff",
-    "rename_file", "resize_file", "set_file_metadata", "set_http_headers",
-    "start_copy_from_url", "upload_file", "upload_range", "upload_range_from_url",
-}  # fmt: skip
-PROPERTIES = {
-    "api_version", "location_mode", "primary_endpoint", "primary_hostname", "secondary_endpoint",
-    "secondary_hostname", "url",
-}  # fmt: skip
 
 
 def code(caught) -> str:
@@ -53,11 +41,6 @@ def read_sas(file) -> str:
         expiry=soon(),
     )
     return f"{file.url}?{token}"
-
-
-def test_no_method_is_forgotten():
-    public = {name for name in dir(ShareFileClient) if not name.startswith("_")}
-    assert public - PROPERTIES == METHODS
 
 
 def test_life(share, connection):

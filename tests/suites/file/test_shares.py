@@ -26,24 +26,6 @@ from azure.storage.fileshare import (
 
 from harness import DEV_ACCOUNT, DEV_KEY, Client
 
-SERVICE_METHODS = {
-    "close", "create_share", "delete_share", "from_connection_string", "get_service_properties",
-    "get_share_client", "get_user_delegation_key", "list_shares", "set_service_properties",
-    "undelete_share",
-}  # fmt: skip
-SHARE_METHODS = {
-    "acquire_lease", "close", "create_directory", "create_permission_for_share", "create_share",
-    "create_snapshot", "delete_directory", "delete_share", "from_connection_string",
-    "from_share_url", "get_directory_client", "get_file_client", "get_permission_for_share",
-    "get_share_access_policy", "get_share_properties", "get_share_stats",
-    "list_directories_and_files", "set_share_access_policy", "set_share_metadata",
-    "set_share_properties", "set_share_quota",
-}  # fmt: skip
-LEASE_METHODS = {"acquire", "break_lease", "change", "release", "renew"}
-PROPERTIES = {
-    "api_version", "location_mode", "primary_endpoint", "primary_hostname", "secondary_endpoint",
-    "secondary_hostname", "url",
-}  # fmt: skip
 PROPERTIES_QUERY = "restype=service&comp=properties"
 SDDL = (
     "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-2127521184-1604012920-"
@@ -54,16 +36,6 @@ SDDL = (
 
 def code(caught) -> str:
     return caught.value.error_code
-
-
-def public(kind) -> set[str]:
-    return {name for name in dir(kind) if not name.startswith("_")}
-
-
-def test_no_method_is_forgotten():
-    assert public(ShareServiceClient) - PROPERTIES == SERVICE_METHODS
-    assert public(ShareClient) - PROPERTIES == SHARE_METHODS
-    assert public(ShareLeaseClient) == LEASE_METHODS
 
 
 def test_create_get_delete(service, name):
@@ -247,6 +219,20 @@ def test_soft_delete_and_undelete(service, wire: Client, name):
     finally:
         keep(None)
         client.delete_share(delete_snapshots=True)
+
+
+def test_clients_by_other_ways(connection, service, share):
+    again = ShareClient.from_connection_string(connection, share.share_name)
+    directory = again.get_directory_client("d")
+    directory.create_directory()
+    lease = ShareLeaseClient(again)
+    lease.acquire(lease_duration=15)
+    assert share.get_share_properties().lease.state == "leased"
+    lease.release()
+    file = again.get_file_client("f")
+    own = ShareServiceClient.from_connection_string(connection)
+    for client in (own, again, directory, file):
+        client.close()
 
 
 def test_files_through_the_share(share):

@@ -372,3 +372,18 @@ def test_framed_bodies(wire, box):
     assert wire.send("GET", path).expect(200).body == data + data[::-1]
     bad = {**more, "x-ms-structured-body": "XSM/2.0"}
     wire.send("PUT", path, "comp=range", headers=bad, body=framed(data)).expect(400, "InvalidHeaderValue")
+
+
+def test_only_directories_have_something_below(wire, box):
+    make_file(wire, f"{box}/f", b"x")
+    wire.send("PUT", f"{box}/d", "restype=directory").expect(201)
+    close = {"x-ms-handle-id": "*"}
+    for recursive in ("true", "false"):
+        below = {"x-ms-recursive": recursive}
+        for path, status, code in ((f"{box}/f", 400, "InvalidHeaderValue"), (f"{box}/d", 200, None),
+                                   (f"{box}/none", 404, "ResourceNotFound")):  # fmt: skip
+            wire.send("GET", path, "comp=listhandles", below).expect(status, code)
+            wire.send("PUT", path, "comp=forceclosehandles", below | close).expect(status, code)
+    wire.send("GET", f"{box}/d", "comp=listhandles", {"x-ms-recursive": "maybe"}).expect(
+        400, "InvalidHeaderValue"
+    )

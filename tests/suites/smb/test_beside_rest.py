@@ -206,6 +206,28 @@ def test_handles_are_listed_and_closed_by_force(doors):
     assert doors.rest.run("Delete File", name) == "ok"
 
 
+def test_a_forced_close_carries_out_marks_and_makes_none(doors):
+    name = doors.file()
+    file = doors.rest.file(name)
+    doors.smb.open(name, RIGHTS["R"] | RIGHTS["D"], options=DELETE_ON_CLOSE)
+    assert file.close_all_handles()["closed_handles_count"] == 1
+    assert doors.rest.run("Get File", name) == "ok", "its client did not close it"
+    doors.smb.mark(doors.smb.open(name, RIGHTS["R"] | RIGHTS["D"]), True)
+    assert doors.rest.run("Get File", name) == "DeletePending"
+    assert file.close_all_handles()["closed_handles_count"] == 1
+    assert doors.rest.run("Get File", name) == "ResourceNotFound"
+    file.create_file(1)
+
+
+def test_handles_below_a_directory(doors):
+    name = doors.file()
+    doors.smb.open(name, RIGHTS["R"])
+    root = doors.rest.directory("")
+    assert root.close_all_handles()["closed_handles_count"] == 0
+    assert len(list(root.list_handles(recursive=True))) == 1
+    assert root.close_all_handles(recursive=True)["closed_handles_count"] == 1
+
+
 def test_a_deleted_share_cuts_its_clients_off(doors):
     name = doors.file()
     opened = doors.smb.open(name, RIGHTS["R"])
