@@ -215,7 +215,7 @@ def test_a_forced_close_carries_out_marks_and_makes_none(doors):
     doors.smb.mark(doors.smb.open(name, RIGHTS["R"] | RIGHTS["D"]), True)
     assert doors.rest.run("Get File", name) == "DeletePending"
     assert file.close_all_handles()["closed_handles_count"] == 1
-    assert doors.rest.run("Get File", name) == "ResourceNotFound"
+    assert not file.exists()
     file.create_file(1)
 
 
