@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import struct
 import threading
 import uuid
@@ -109,8 +111,13 @@ class SmbClient:
             raise SessionError(status)
 
     def vanish(self) -> None:
-        """Drops the connection without a word, as a machine that lost its power would."""
-        self.smb._NetBIOSSession.close()
+        """Leaves without a word, and waits until the server has seen that: it then hangs up too."""
+        line = self.smb._NetBIOSSession.get_socket()
+        with contextlib.suppress(OSError):
+            line.shutdown(socket.SHUT_WR)
+            while line.recv(1 << 16):
+                pass
+        line.close()
 
 
 class RestClient:
