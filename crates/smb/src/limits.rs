@@ -20,12 +20,16 @@ pub const ALL_OPENS: usize = 131_072;
 pub const PENDING: usize = 512;
 /// Elements in a chain.
 pub const CHAIN_ELEMENTS: usize = 128;
-/// Bytes of a read, a write or a transaction.
+/// Bytes of a read or a write.
 pub const TRANSFER_BYTES: u32 = 1024 * 1024;
+/// Bytes of a transaction that clients may ask for; no answer is larger than [`ANSWER_BYTES`].
+pub const TRANSACTION_BYTES: u32 = 8 * 1024 * 1024;
+/// Bytes of a transaction's answer: whoever has room for more asks again.
+pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// The same for dialect 2.0.2, which has no large messages.
 pub const SMALL_TRANSFER_BYTES: u32 = 64 * 1024;
-/// Bytes of one message: a transfer and its headers, or a chain of a few.
-pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of one message: a transfer or a transaction and its headers, or a chain of a few.
+pub const MESSAGE_BYTES: usize = 9 * 1024 * 1024;
 /// Bytes of one message before its sender is known.
 pub const STRANGER_BYTES: usize = 128 * 1024;
 /// Bytes of received and not yet answered messages over all connections.

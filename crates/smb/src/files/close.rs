@@ -11,7 +11,7 @@ use crate::wire::create::{CloseRequest, close_response};
 pub(crate) async fn run(x: &mut Exchange<'_>, request: CloseRequest) -> Result<Reply, Failure> {
     let open = x.open(request.file)?;
     let file = open.file().ok_or(Status::FILE_CLOSED)?;
-    write_time::settle(&x.server, file).await;
+    write_time::settle_closed(&x.server, file).await;
     let facts = if request.with_facts {
         file.disk.mount.facts(file.file.file).await.ok().map(|node| facts::of(&node))
     } else {

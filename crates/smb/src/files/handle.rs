@@ -2,6 +2,7 @@
 //!
 //! Must never be dropped while the open table still has it: [`close`] ends both.
 
+use super::create::ask::DELETE_ON_CLOSE;
 use super::create::replay::CreateId;
 use super::disk::Disk;
 use super::scratch::Scratch;
@@ -101,28 +102,28 @@ struct Ear {
 
 impl Listener for Ear {
     fn tell(&self, event: Event) {
-        let tell = |connection: Option<Arc<Connection>>, body: &[u8]| {
-            if let Some(connection) = connection {
-                connection.notify(notice(body));
-            }
-        };
-        let own = self.connection.upgrade();
+        let Some(session) = self.session.upgrade() else { return };
         match event {
-            Event::Oplock { handle, notice } => {
-                tell(own, &oplock_body(level_of(notice.to), id_of(handle)));
+            Event::Oplock { handle, notice: told } => {
+                if let Some(connection) = self.connection.upgrade() {
+                    let body = oplock_body(level_of(told.to), id_of(handle));
+                    connection.notify(&session, notice(&body));
+                }
             }
-            Event::Lease { lease, notice, second_version, .. } => {
-                let epoch = if second_version { notice.epoch } else { 0 };
-                let [from, to] = [notice.from, notice.to].map(|state| u32::from(state.bits()));
-                let (server, session) = (self.server.upgrade(), self.session.upgrade());
-                let oldest = server.zip(session).and_then(|(s, session)| s.connection_of(&session));
+            Event::Lease { lease, notice: told, second_version, .. } => {
+                let epoch = if second_version { told.epoch } else { 0 };
+                let [from, to] = [told.from, told.to].map(|state| u32::from(state.bits()));
                 let key = lease.key.to_le_bytes();
-                tell(oldest.or(own), &lease_break(epoch, notice.answer, key, from, to));
+                let message = notice(&lease_break(epoch, told.answer, key, from, to));
+                let oldest = self.server.upgrade().and_then(|s| s.connection_of(&session));
+                let there = oldest.and_then(|c| c.session_like(&session).map(|like| (c, like)));
+                let own = || self.connection.upgrade().map(|c| (c, session.clone()));
+                if let Some((connection, session)) = there.or_else(own) {
+                    connection.notify(&session, message);
+                }
             }
             Event::Closed { handle } => {
-                if let Some(session) = self.session.upgrade() {
-                    session.take_open(id_of(handle));
-                }
+                session.take_open(id_of(handle));
             }
         }
     }
@@ -148,14 +149,17 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
     open.used(server);
     open.scratch.watch.close();
-    write_time::settle(server, open).await;
+    write_time::settle_closed(server, open).await;
     let place = server.core.opens().place(open.handle);
     // Somebody else may have closed it.
-    if let Ok(closed) = server.core.opens().close(open.handle)
-        && finish(&open.disk, closed).await
+    let Ok(closed) = server.core.opens().close(open.handle) else { return };
+    if finish(&open.disk, closed).await
         && let Some(place) = place
     {
         notify::removed(server, &open.disk, open.directory, &place.path);
+    } else if open.directory && open.options & DELETE_ON_CLOSE != 0 {
+        // Others have it open: it goes with them.
+        notify::marked(server, open);
     }
 }
 

@@ -5,6 +5,7 @@
 use super::disk::Disk;
 use super::handle::FileHandle;
 use super::io::{needs, target};
+use crate::limits;
 use crate::server::exchange::{Exchange, Reply};
 use crate::server::state::Server;
 use crate::status::{Failure, Status};
@@ -178,7 +179,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: NotifyRequest) -> Result<
         return Err(Status::INVALID_PARAMETER.into());
     }
     needs(&file, AccessMask::READ_DATA)?;
-    let room = index(request.output);
+    let room = index(request.output).min(limits::ANSWER_BYTES);
     let first = {
         let mut state = file.scratch.watch.state();
         let first = state.asked.is_none();
@@ -197,6 +198,9 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: NotifyRequest) -> Result<
         woken.as_mut().enable();
         if let Some(reply) = watch.take(room) {
             return reply;
+        }
+        if x.server.core.opens().is_delete_pending(file.file) {
+            return Err(Status::DELETE_PENDING.into());
         }
         if cancelled.is_none() {
             cancelled = Some(x.pend().await?);
@@ -223,6 +227,15 @@ fn tell(server: &Server, disk: &Disk, path: &str, action: Action, filter: u32) {
         };
         if let Some(name) = below.filter(|name| !name.is_empty()) {
             watcher.scratch.watch.push(action, filter, name, !name.contains('/'));
+        }
+    }
+}
+
+/// A directory is marked for deletion: those who watch it have nothing more to wait for.
+pub(crate) fn marked(server: &Server, directory: &FileHandle) {
+    for watcher in server.watches.of(directory.disk.mount.incarnation()) {
+        if watcher.file == directory.file {
+            watcher.scratch.watch.wake.notify_waiters();
         }
     }
 }

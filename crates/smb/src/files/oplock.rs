@@ -34,8 +34,7 @@ fn oplock(x: &Exchange<'_>, level: u8, file: FileId) -> Result<Reply, Failure> {
 }
 
 fn lease(x: &Exchange<'_>, key: [u8; 16], state: u32) -> Result<Reply, Failure> {
-    let client = u128::from_le_bytes(x.session.agreed.client_guid);
-    let lease = LeaseId { client, key: u128::from_le_bytes(key) };
+    let lease = LeaseId { client: x.session.client(), key: u128::from_le_bytes(key) };
     if state & !7 != 0 {
         return Err(Status::INVALID_PARAMETER.into());
     }

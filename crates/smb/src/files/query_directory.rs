@@ -5,6 +5,7 @@
 use super::handle::FileHandle;
 use super::io::{needs, target};
 use super::pattern::Pattern;
+use crate::limits;
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::create::Facts;
@@ -167,7 +168,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: DirectoryRequest) -> Resu
         return Err(Status::INVALID_PARAMETER.into());
     }
     needs(&file, AccessMask::READ_DATA)?;
-    let most = index(request.output);
+    let most = index(request.output).min(limits::ANSWER_BYTES);
     if most < layout.fixed() {
         return Err(Status::INFO_LENGTH_MISMATCH.into());
     }

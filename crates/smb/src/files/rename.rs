@@ -112,8 +112,11 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Whoever may delete the directory that something is in keeps it from being moved.
+/// Whoever may delete the directory that a file is in keeps it from being moved.
 fn parent_stays(x: &Exchange<'_>, file: &FileHandle) -> Result<(), Status> {
+    if file.directory {
+        return Ok(());
+    }
     let opens = x.server.core.opens();
     let Some(parent) = opens.place(file.handle).and_then(|place| place.above.last().copied())
     else {

@@ -200,6 +200,9 @@ async fn disposition(x: &mut Exchange<'_>, file: &FileHandle, data: &[u8]) -> Re
         rename::contend(x, file).await?;
     }
     opens.set_delete(file.handle, delete).map_err(refused)?;
+    if delete && file.directory {
+        notify::marked(&x.server, file);
+    }
     Ok(())
 }
 

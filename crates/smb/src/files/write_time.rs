@@ -1,5 +1,5 @@
 //! When a handle's writes become the file's time of the last write: two seconds after the first, and
-//! for the others when the handle is flushed or closed.
+//! for the others when the handle is flushed or closed. Closing is then the last that was done to it.
 //!
 //! Must never change a time that the handle has set or frozen.
 
@@ -55,6 +55,15 @@ async fn tell_later(server: Weak<Server>, file: Weak<FileHandle>) {
 
 /// Tells what was written.
 pub(super) async fn settle(server: &Server, file: &FileHandle) {
+    tell(server, file, None).await;
+}
+
+/// Tells that something was written, if it was, by a handle that is closed now.
+pub(super) async fn settle_closed(server: &Server, file: &FileHandle) {
+    tell(server, file, Some(server.now())).await;
+}
+
+async fn tell(server: &Server, file: &FileHandle, closed: Option<Timestamp>) {
     let (at, keeps_change) = {
         let mut kept = file.scratch.kept();
         let at = match kept.write_time {
@@ -65,7 +74,7 @@ pub(super) async fn settle(server: &Server, file: &FileHandle) {
         kept.write_time = WriteTime::Told(None);
         (at.filter(|_| !kept.times.last_write), kept.times.change)
     };
-    let Some(at) = at else { return };
+    let Some(at) = at.map(|at| closed.unwrap_or(at)) else { return };
     let mut change = BasicChange { last_write: Some(at), change: Some(at), ..Default::default() };
     let mount = &file.disk.mount;
     if keeps_change {

@@ -52,7 +52,9 @@ pub(super) async fn run(
             let header = TransformHeader::parse(&message)?;
             let session = connection.session(header.session_id).ok_or(Hangup)?;
             let opened = session.keys.seal().and_then(|seal| seal.open(&header, &message));
-            (opened.ok_or(Hangup)?, Some(session))
+            let opened = opened.ok_or(Hangup)?;
+            session.heard_encrypted();
+            (opened, Some(session))
         }
     };
     let elements = header::elements(&message)?;
@@ -237,7 +239,7 @@ impl Step<'_> {
     }
 
     /// Whose request it is; refuses what is not signed as it has to be.
-    fn sender(&self, chain: &Chain, sealed: bool) -> Result<Arc<Session>, Status> {
+    fn sender(&self, chain: &Chain, sealed: Option<&Session>) -> Result<Arc<Session>, Status> {
         let related = self.header.has(RELATED);
         if related && self.first {
             return Err(Status::INVALID_PARAMETER);
@@ -251,9 +253,8 @@ impl Step<'_> {
         if session.has_ended() {
             return Err(Status::USER_SESSION_DELETED);
         }
-        if sealed {
-            let own = chain.session.as_ref().is_some_and(|of_chain| of_chain.id == session.id);
-            return if own { Ok(session) } else { Err(Status::ACCESS_DENIED) };
+        if let Some(sealed) = sealed {
+            return if sealed.id == session.id { Ok(session) } else { Err(Status::ACCESS_DENIED) };
         }
         if !self.header.has(SIGNED) || !session.keys.verify(self.element) {
             return Err(Status::ACCESS_DENIED);
@@ -262,8 +263,7 @@ impl Step<'_> {
     }
 
     fn cancel(&self, chain: &Chain, waiting: &Waiting) {
-        let sealed = waiting.answers.sealed.is_some();
-        if self.sender(chain, sealed).is_err() {
+        if self.sender(chain, waiting.answers.sealed.as_deref()).is_err() {
             return;
         }
         let async_id = match self.header.target {
@@ -274,10 +274,11 @@ impl Step<'_> {
     }
 
     async fn of_session(&self, command: Option<Command>, chain: &mut Chain, waiting: &mut Waiting) {
-        let sealed = waiting.answers.sealed.is_some();
-        let session = match self.sender(chain, sealed) {
+        let session = match self.sender(chain, waiting.answers.sealed.as_deref()) {
             Ok(session) => session,
             Err(status) => {
+                // What is related to a request of nobody is a request of nobody.
+                chain.session = None;
                 let signer = self.connection.signer_of(self.element);
                 let outcome = Err(status.into());
                 waiting.answers.add(self.connection, &self.header, outcome, signer, None);
@@ -358,7 +359,11 @@ impl Step<'_> {
     fn paid(&self, request: &Request) -> Result<(), Status> {
         let Some(agreed) = self.connection.agreed() else { return Err(Status::INVALID_PARAMETER) };
         let payload = request.payload();
-        if payload > usize::try_from(agreed.largest).unwrap_or(0) {
+        let largest = match request {
+            Request::Read(_) | Request::Write(_) => agreed.largest,
+            _ => agreed.largest_transaction,
+        };
+        if payload > usize::try_from(largest).unwrap_or(0) {
             return Err(Status::INVALID_PARAMETER);
         }
         let charge = usize::from(self.header.credit_charge.max(1));

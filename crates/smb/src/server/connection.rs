@@ -25,6 +25,7 @@ pub(crate) struct Agreed {
     pub(crate) client_security_mode: u16,
     pub(crate) capabilities: u32,
     pub(crate) largest: u32,
+    pub(crate) largest_transaction: u32,
     pub(crate) preauth: Preauth,
 }
 
@@ -150,9 +151,26 @@ impl Connection {
         }
     }
 
-    /// Sends what nobody asked for. Never waits: a client with so many unread notices is gone.
-    pub(crate) fn notify(&self, message: Vec<u8>) {
-        self.push((message, None));
+    /// Sends a session what it did not ask for, encrypted if the session is. Never waits: a client
+    /// with so many unread notices is gone.
+    pub(crate) fn notify(&self, session: &Session, message: Vec<u8>) {
+        let message = if session.encrypts() {
+            session.keys.seal().and_then(|seal| seal.seal(session.id, message))
+        } else {
+            Some(message)
+        };
+        if let Some(message) = message {
+            self.push((message, None));
+        }
+    }
+
+    /// A session on it of the same client that encrypts if that one does.
+    pub(crate) fn session_like(&self, session: &Session) -> Option<Arc<Session>> {
+        let state = self.state();
+        let like = |other: &&Arc<Session>| {
+            other.holder == session.holder && other.encrypts() >= session.encrypts()
+        };
+        state.sessions.get(&session.id).or_else(|| state.sessions.values().find(like)).cloned()
     }
 
     fn push(&self, outgoing: Outgoing) {

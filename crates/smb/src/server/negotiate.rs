@@ -30,6 +30,7 @@ pub(super) fn wildcard(server: &Server) -> Reply {
         server_guid: server.guid,
         capabilities: LEASING | LARGE_MTU,
         largest: limits::TRANSFER_BYTES,
+        largest_transaction: limits::TRANSACTION_BYTES,
         time: to_filetime(server.now()),
         token: zaffre_auth::ntlm::hello(),
         contexts: Vec::new(),
@@ -63,10 +64,10 @@ pub(super) fn agree(server: &Server, request: &Request) -> Result<(Agreed, Reply
         }
         Dialect::V2_0_2 | Dialect::V2_1 | Dialect::V3_0 | Dialect::V3_0_2 => {}
     }
-    let largest = if dialect.has_large_messages() {
-        limits::TRANSFER_BYTES
+    let (largest, largest_transaction) = if dialect.has_large_messages() {
+        (limits::TRANSFER_BYTES, limits::TRANSACTION_BYTES)
     } else {
-        limits::SMALL_TRANSFER_BYTES
+        (limits::SMALL_TRANSFER_BYTES, limits::SMALL_TRANSFER_BYTES)
     };
     let agreed = Agreed {
         dialect,
@@ -77,6 +78,7 @@ pub(super) fn agree(server: &Server, request: &Request) -> Result<(Agreed, Reply
         client_security_mode: request.security_mode,
         capabilities,
         largest,
+        largest_transaction,
         preauth: Preauth::START,
     };
     let response = Response {
@@ -85,6 +87,7 @@ pub(super) fn agree(server: &Server, request: &Request) -> Result<(Agreed, Reply
         server_guid: server.guid,
         capabilities,
         largest,
+        largest_transaction,
         time: to_filetime(server.now()),
         token: zaffre_auth::ntlm::hello(),
         contexts,

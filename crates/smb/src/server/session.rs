@@ -8,6 +8,7 @@ use crate::files::Open;
 use crate::limits;
 use crate::status::Status;
 use crate::wire::FileId;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,6 +24,8 @@ pub(crate) struct Session {
     /// What was agreed with its client.
     pub(crate) agreed: Agreed,
     ended: AtomicBool,
+    /// Whether its client encrypts.
+    encrypts: AtomicBool,
     next_tree: AtomicU32,
     trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
     opens: Mutex<BTreeMap<u64, Arc<Open>>>,
@@ -48,6 +51,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// One number for an account's client, by the id that it gave itself.
+fn client_id(account: &str, guid: &[u8; 16]) -> u128 {
+    let digest: [u8; 32] = Sha256::new().chain_update(guid).chain_update(account).finalize().into();
+    let half = digest.first_chunk().copied().unwrap_or_default();
+    u128::from_le_bytes(half)
+}
+
 impl Session {
     pub(crate) fn new(
         id: u64,
@@ -63,10 +73,27 @@ impl Session {
             connection: Arc::downgrade(connection),
             agreed,
             ended: AtomicBool::new(false),
+            encrypts: AtomicBool::new(false),
             next_tree: AtomicU32::new(1),
             trees: Mutex::default(),
             opens: Mutex::default(),
         }
+    }
+
+    /// Its client, within its account: two accounts' clients are never the same, whatever they call
+    /// themselves.
+    pub(crate) fn client(&self) -> u128 {
+        client_id(self.holder.account().as_str(), &self.agreed.client_guid)
+    }
+
+    /// A message of its client came encrypted.
+    pub(crate) fn heard_encrypted(&self) {
+        self.encrypts.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what its client did not ask for has to be encrypted, as what it asks is.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.encrypts.load(Ordering::Relaxed)
     }
 
     /// Connects a share.
@@ -124,5 +151,18 @@ impl Session {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_of_two_accounts_are_two() {
+        let (one, other) = ([7; 16], [8; 16]);
+        assert_eq!(client_id("first", &one), client_id("first", &one));
+        assert_ne!(client_id("first", &one), client_id("second", &one));
+        assert_ne!(client_id("first", &one), client_id("first", &other));
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn run(
     if request.binding {
         return binding(server, connection, id, element);
     }
-    let (id, mut dialogue) = match dialogue(connection, id) {
+    let (id, mut dialogue) = match dialogue(server, connection, id) {
         Ok(found) => found,
         Err(status) => return refused(id, status),
     };
@@ -121,7 +121,7 @@ fn refusal_to_bind(session: &Session, agreed: &Agreed) -> Status {
 }
 
 /// The dialogue of that id, or a new one.
-fn dialogue(connection: &Connection, id: u64) -> Result<(u64, Dialogue), Status> {
+fn dialogue(server: &Server, connection: &Connection, id: u64) -> Result<(u64, Dialogue), Status> {
     let agreed = connection.agreed().ok_or(Status::INVALID_PARAMETER)?;
     let mut state = connection.state();
     if let Some(dialogue) = state.dialogues.remove(&id) {
@@ -133,9 +133,7 @@ fn dialogue(connection: &Connection, id: u64) -> Result<(u64, Dialogue), Status>
     let new =
         |existing| Dialogue { acceptor: Acceptor::new(NAME), preauth: agreed.preauth, existing };
     if id == 0 {
-        let fresh = u64::from_le_bytes(random().map_err(|_| Status::INSUFFICIENT_RESOURCES)?);
-        // Zero and all ones mean something else.
-        return Ok(((fresh >> 1).max(1), new(None)));
+        return Ok((server.fresh_session(), new(None)));
     }
     let existing = state.sessions.get(&id).cloned().ok_or(Status::USER_SESSION_DELETED)?;
     Ok((id, new(Some(existing))))

@@ -10,7 +10,7 @@ use crate::files::create::replay::Replays;
 use crate::files::durable::Orphanage;
 use crate::files::notify::Watches;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Semaphore;
 use zaffre_auth::Accounts;
@@ -44,6 +44,7 @@ pub(crate) struct Server {
     /// The connections of each client that has a session, the oldest first.
     clients: Mutex<HashMap<Client, Vec<Weak<Connection>>>>,
     next_file: AtomicU64,
+    next_session: AtomicU32,
 }
 
 /// A client by the id it gave itself, within its account.
@@ -81,6 +82,7 @@ impl Server {
             sessions: Mutex::default(),
             clients: Mutex::default(),
             next_file: AtomicU64::new(u64::from_le_bytes(random()?) >> 16),
+            next_session: AtomicU32::new(u32::from_le_bytes(random()?)),
         })
     }
 
@@ -91,6 +93,18 @@ impl Server {
     /// A number for a handle: never given twice.
     pub(crate) fn fresh_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A number for a session that none has. It says nothing: a session's keys are what counts. There
+    /// are clients that keep only half of a longer one.
+    pub(crate) fn fresh_session(&self) -> u64 {
+        loop {
+            let id = self.next_session.fetch_add(1, Ordering::Relaxed);
+            // Zero and all ones mean something else.
+            if id != 0 && id != u32::MAX && self.session(id.into()).is_none() {
+                return id.into();
+            }
+        }
     }
 
     /// Remembers where the files of a share are, for as long as somebody is connected to it.

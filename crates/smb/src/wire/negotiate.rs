@@ -96,8 +96,10 @@ pub struct Response {
     pub server_guid: [u8; 16],
     /// What the server is able to do on this connection.
     pub capabilities: u32,
-    /// Most bytes of a transaction, a read and a write.
+    /// Most bytes of a read and of a write.
     pub largest: u32,
+    /// Most bytes of a transaction.
+    pub largest_transaction: u32,
     /// The time, in 100 ns since 1601.
     pub time: u64,
     /// The first token of SPNEGO.
@@ -115,7 +117,7 @@ impl Response {
         let count = length16(self.contexts.len());
         to.u16(65).u16(self.security_mode).u16(self.dialect).u16(count);
         to.bytes(&self.server_guid).u32(self.capabilities);
-        to.u32(self.largest).u32(self.largest).u32(self.largest);
+        to.u32(self.largest_transaction).u32(self.largest).u32(self.largest);
         to.u64(self.time).u64(0);
         to.u16(length16(token_at)).u16(length16(self.token.len()));
         if self.contexts.is_empty() {

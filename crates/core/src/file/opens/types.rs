@@ -36,7 +36,7 @@ pub struct HandleId(pub u64);
 /// A lease as its client names it; several handles of the client share it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LeaseId {
-    /// The client.
+    /// The client, of which account whatsoever.
     pub client: u128,
     /// The client's key.
     pub key: u128,

@@ -272,10 +272,7 @@ fn open_request(
 ) -> OpenRequest {
     let wanted = match &ask.lease {
         Some(lease) => Wanted::Lease {
-            lease: LeaseId {
-                client: u128::from_le_bytes(x.session.agreed.client_guid),
-                key: u128::from_le_bytes(lease.key),
-            },
+            lease: LeaseId { client: x.session.client(), key: u128::from_le_bytes(lease.key) },
             caching: Caching::from_bits(lease.state),
             epoch: lease.v2.map_or(0, |(_, epoch)| epoch),
             second_version: lease.v2.is_some(),

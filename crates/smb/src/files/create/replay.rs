@@ -10,8 +10,8 @@ use crate::status::Status;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A CREATE by the client's id and the client's id of it.
-pub(crate) type CreateId = ([u8; 16], [u8; 16]);
+/// A CREATE by its client and the client's id of it.
+pub(crate) type CreateId = (u128, [u8; 16]);
 
 /// CREATEs that can be sent again.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(super) fn turn(x: &Exchange<'_>, ask: &Ask) -> Result<Turn, Status> {
     let Durability::Second(durable) = ask.durability else {
         return Ok(Turn::New(Running { replays, create: None }));
     };
-    let create = (x.session.agreed.client_guid, durable.guid);
+    let create = (x.session.client(), durable.guid);
     let mut all = replays.all();
     let known = match all.get(&create) {
         None => None,
