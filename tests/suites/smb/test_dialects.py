@@ -24,7 +24,6 @@ SAMPLE = [
     "smb2.create.multi",
     "smb2.rename.simple",
     "smb2.notify.valid-req",
-    "smb2.getinfo.qfs_buffercheck",
     "smb2.ioctl.copy_chunk_simple",
 ]
 LEASES = ["smb2.lease.break", "smb2.lease.upgrade"]
