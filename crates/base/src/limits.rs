@@ -165,6 +165,8 @@ pub const FILE_RANGE_BYTES: u64 = 4 * MIB;
 pub const FILE_BLOCK_BYTES: u64 = 512;
 /// The unit in which SMB clients are told how much space a file takes.
 pub const FILE_ALLOCATION_BYTES: u64 = 4_096;
+/// Named streams of one file or directory: they go with it in one transaction.
+pub const FILE_STREAMS: usize = 64;
 /// Snapshots of a share.
 pub const SHARE_SNAPSHOTS: usize = 200;
 /// Bytes of a security descriptor in its binary form.

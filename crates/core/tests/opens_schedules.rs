@@ -40,6 +40,7 @@ impl Listener for Ear {
 
 fn request(access: AccessMask, share: Classes, ear: &Ear) -> OpenRequest {
     OpenRequest {
+        base: None,
         file: FILE,
         place: Place { above: [FileId::ROOT].into(), path: "seven".to_owned() },
         directory: false,

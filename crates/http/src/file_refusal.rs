@@ -43,7 +43,8 @@ pub(crate) fn code(refusal: F) -> Code {
         F::FileGenerationMismatch => file_codes::FILE_GENERATION_MISMATCH,
         F::PreviousSnapshotNotFound => codes::PREVIOUS_SNAPSHOT_NOT_FOUND,
         F::NoPendingCopy => codes::NO_PENDING_COPY_OPERATION,
-        F::MovedIntoItself => codes::INVALID_INPUT,
+        // REST has no streams: only SMB hears of this.
+        F::MovedIntoItself | F::TooManyStreams => codes::INVALID_INPUT,
     }
 }
 

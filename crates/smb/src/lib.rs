@@ -7,9 +7,11 @@ pub mod crypto;
 pub mod dialect;
 mod files;
 pub mod limits;
+mod options;
 pub mod rpc;
 mod server;
 pub mod status;
 pub mod wire;
 
+pub use options::{Descriptors, Options};
 pub use server::{AccountsNow, Listener};

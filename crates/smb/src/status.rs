@@ -150,7 +150,7 @@ impl From<FileRefusal> for Status {
             R::FileLockConflict => Self::FILE_LOCK_CONFLICT,
             R::DeletePending => Self::DELETE_PENDING,
             R::HandleLimitExceeded => Self::INSUFFICIENT_RESOURCES,
-            R::ShareSizeLimitReached | R::FileTooLarge => Self::DISK_FULL,
+            R::ShareSizeLimitReached | R::FileTooLarge | R::TooManyStreams => Self::DISK_FULL,
             R::ShareSnapshotOperationNotSupported => Self::MEDIA_WRITE_PROTECTED,
             R::ShareHasSnapshots
             | R::ShareSnapshotCountExceeded

@@ -8,6 +8,7 @@ use crate::endpoints::Wanted;
 use crate::import::ImportCommand;
 use crate::oauth::OauthArgs;
 use crate::settings::{self, Line};
+use crate::smb::SmbArgs;
 use crate::sources;
 use clap::Parser;
 use clap_complete::Shell;
@@ -120,6 +121,9 @@ pub(crate) struct Args {
     /// Do not serve SMB
     #[arg(long = "skipSmb")]
     pub(crate) skip_smb: bool,
+
+    #[command(flatten)]
+    pub(crate) smb: SmbArgs,
 
     /// Where data is kept
     #[arg(short, long, value_name = "DIR", default_value = "./zaffre-data")]
@@ -335,6 +339,9 @@ mod tests {
             ("--blobport 1", false),
             ("--queueKeepAliveTimeout 0", false),
             ("--smbHost h --smbPort 0 --skipSmb", true),
+            ("--smbStreams --smbDescriptors enforce", true),
+            ("--smbDescriptors store", true),
+            ("--smbDescriptors both", false),
             ("--location x", true),
             ("surplus", false),
             ("check dir", true),

@@ -9,12 +9,43 @@ use crate::terminal::say;
 use std::net::IpAddr;
 use std::sync::Arc;
 use zaffre_http::AccountsHandle;
-use zaffre_smb::Listener;
+use zaffre_smb::{Descriptors, Listener, Options};
 
 const NAME: &str = "SMB";
 
+/// What a Windows file server does over SMB and Azure Files does not.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct SmbArgs {
+    /// Let files and directories have named streams over SMB, which Azure Files does not have
+    #[arg(long = "smbStreams")]
+    streams: bool,
+
+    /// What security descriptors do to whoever holds the account's key
+    #[arg(long = "smbDescriptors", value_name = "USE", default_value = "store")]
+    descriptors: DescriptorUse,
+}
+
+/// What security descriptors do.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum DescriptorUse {
+    /// Nothing: they are kept and shown, as Azure Files does
+    Store,
+    /// They decide what may be opened over SMB, and how
+    Enforce,
+}
+
+impl SmbArgs {
+    fn options(self) -> Options {
+        let descriptors = match self.descriptors {
+            DescriptorUse::Store => Descriptors::Store,
+            DescriptorUse::Enforce => Descriptors::Enforce,
+        };
+        Options { streams: self.streams, descriptors }
+    }
+}
+
 /// The SMB server's socket, bound and not yet serving.
-pub(crate) struct SmbEndpoint(Listener);
+pub(crate) struct SmbEndpoint(Listener, Options);
 
 impl SmbEndpoint {
     /// Takes the address, unless SMB is not wanted.
@@ -26,7 +57,7 @@ impl SmbEndpoint {
         say(&format!("Azurite {NAME} service is starting at smb://{address}"));
         let bound = Listener::bind(&args.smb_host, args.smb_port).await;
         let failed = |error| Failure::Listen { address, flags: "smb", error };
-        bound.map(|listener| Some(Self(listener))).map_err(failed)
+        bound.map(|listener| Some(Self(listener, args.smb.options()))).map_err(failed)
     }
 
     /// The address it is reached at.
@@ -39,7 +70,7 @@ impl SmbEndpoint {
         let url = format!("smb://{}", self.0.address());
         let core = running.core().clone();
         let stop = running.stopping();
-        let serving = self.0.serve(core, Arc::new(move || accounts.current()), stop);
+        let serving = self.0.serve(core, Arc::new(move || accounts.current()), self.1, stop);
         running.add(NAME, serving);
         say(&format!("Azurite {NAME} service is successfully listening at {url}"));
     }

@@ -8,11 +8,12 @@ use super::records::{Entry, Inode, Intent, Retired, State};
 use super::tree::{Rows, Tree};
 use crate::blob::replace::LeftOver;
 use crate::records::Record;
+use zaffre_base::limits::FILE_STREAMS;
 use zaffre_base::{ContentId, Stamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::properties::Times;
 use zaffre_domain::fs::{EntryName, FileId, FileRefusal};
-use zaffre_store::{Abort, Interrupt, Tx};
+use zaffre_store::{Abort, Interrupt, StoreError, Tx};
 
 /// Refuses inside a transaction.
 pub(crate) fn refuse<T>(refusal: impl Into<Refusal>) -> Result<T, Abort<Refusal>> {
@@ -169,8 +170,44 @@ impl Books {
         inode.store(tx, &self.keys.inode(id))
     }
 
-    /// Removes an inode.
+    /// The named streams of something; there are never more than fit in a transaction.
+    pub(crate) fn streams(&self, tx: &mut Tx<'_>, id: FileId) -> Result<Vec<Entry>, Interrupt> {
+        let range = self.keys.entries(id.streams(), "");
+        let rows = tx.scan(&range.start, range.end.as_deref(), FILE_STREAMS)?;
+        Ok(rows.iter().map(|row| Entry::from_bytes(&row.value)).collect::<Result<_, _>>()?)
+    }
+
+    /// Removes the named streams of something.
+    pub(crate) fn remove_streams(
+        &mut self,
+        tx: &mut Tx<'_>,
+        id: FileId,
+    ) -> Result<(), Abort<Refusal>> {
+        for entry in self.streams(tx, id)? {
+            let Some(stream) = self.tree(tx).inode(entry.child())? else {
+                let corrupt = StoreError::corrupt("a stream's entry names no inode");
+                return Err(Interrupt::from(corrupt).into());
+            };
+            self.remove_entry(tx, id.streams(), &entry)?;
+            self.remove_one(tx, entry.child(), &stream)?;
+        }
+        Ok(())
+    }
+
+    /// Removes an inode, and its named streams with it.
     pub(crate) fn remove_inode(
+        &mut self,
+        tx: &mut Tx<'_>,
+        id: FileId,
+        old: &Inode,
+    ) -> Result<(), Abort<Refusal>> {
+        if old.parent().has_streams_of().is_none() {
+            self.remove_streams(tx, id)?;
+        }
+        self.remove_one(tx, id, old)
+    }
+
+    fn remove_one(
         &mut self,
         tx: &mut Tx<'_>,
         id: FileId,

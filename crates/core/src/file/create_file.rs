@@ -239,6 +239,7 @@ fn write(
     admit::written(&mut made, stamp.time());
     let id = if let Some((id, old)) = &old {
         made = books.put_inode(tx, *id, old, made)?;
+        books.remove_streams(tx, *id)?;
         *id
     } else {
         let id = books.add_inode(tx, &made)?;

@@ -84,6 +84,12 @@ impl AccessMask {
         Self(self.0 | other.0)
     }
 
+    /// The bits that both masks have.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// This mask without the bits of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {

@@ -14,9 +14,11 @@ pub mod rest;
 pub mod security;
 pub mod share;
 pub mod share_mode;
+pub mod stream;
 
 pub use attributes::Attributes;
 pub use name::{EntryName, FilePath};
 pub use properties::{FileId, PermissionKey};
 pub use refusal::FileRefusal;
 pub use security::Descriptor;
+pub use stream::Stream;

@@ -44,6 +44,17 @@ impl EntryName {
         }
     }
 
+    /// The name of a stream, which may have nearly any character.
+    pub fn of_stream(text: &str) -> Result<Self, FileRefusal> {
+        if text.encode_utf16().count() > FILE_NAME_UNITS {
+            return Err(FileRefusal::InvalidPath);
+        }
+        if text.is_empty() || text.contains(['\0', '/', '\\', ':']) {
+            return Err(FileRefusal::InvalidResourceName);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
     /// As it was given.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -80,6 +80,8 @@ pub enum FileRefusal {
     // Content
     /// The file would be larger than a file can be.
     FileTooLarge,
+    /// The file has as many named streams as it can have.
+    TooManyStreams,
     /// The file was made anew since the snapshot to compare with was taken.
     FileGenerationMismatch,
     /// The snapshot to compare with is not there.

@@ -2,6 +2,7 @@
 //!
 //! Must never lead to a share of another account.
 
+use crate::options::Options;
 use crate::server::session::Session;
 use crate::server::state::Server;
 use crate::status::{Failure, Status};
@@ -16,6 +17,7 @@ use zaffre_domain::fs::properties::from_filetime;
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) mount: Mount,
+    pub(crate) options: Options,
 }
 
 impl Disk {
@@ -27,7 +29,7 @@ impl Disk {
     ) -> Result<Arc<Self>, Failure> {
         let name = ShareName::parse(name).map_err(|_| Status::BAD_NETWORK_NAME)?;
         let mount = Mount::open(&server.core, &session.holder, &name, None).await?;
-        Ok(Arc::new(Self { mount }))
+        Ok(Arc::new(Self { mount, options: server.options }))
     }
 
     /// The share as the snapshot of that moment (100 ns since 1601) shows it. A client knows
@@ -39,7 +41,8 @@ impl Disk {
         let exact = snapshots.iter().find(|stamp| stamp.time() == wanted);
         let near = || snapshots.iter().find(|stamp| stamp.time().whole_seconds() == second);
         let stamp = exact.or_else(near).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
-        Ok(Arc::new(Self { mount: self.mount.at(*stamp).await? }))
+        let mount = self.mount.at(*stamp).await?;
+        Ok(Arc::new(Self { mount, options: self.options }))
     }
 
     /// Whether nothing in it can be changed.

@@ -127,7 +127,7 @@ pub(crate) async fn reconnect(x: &mut Exchange<'_>, asked: Reconnect) -> Result<
         // Where clients cache by name, a handle under another name would mix two files up.
         let place = x.server.core.opens().place(handle).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
         let path = asked.path.map_err(|_| Status::INVALID_PARAMETER)?;
-        if fold(path.as_str()) != fold(&place.path) {
+        if fold(&path.text()) != fold(&place.path) {
             return Err(Status::INVALID_PARAMETER.into());
         }
     }

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zaffre_core::file::opens::{Closed, Event, FileKey, HandleId, LeaseId, Listener, Owner};
+use zaffre_domain::fs::FileId as Id;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Caching;
 
@@ -26,6 +27,8 @@ pub(crate) struct FileHandle {
     /// Its number in the open table.
     pub(crate) handle: HandleId,
     pub(crate) file: FileKey,
+    /// What it is a stream of, if it is one.
+    pub(crate) base: Option<Id>,
     pub(crate) directory: bool,
     pub(crate) access: AccessMask,
     /// The options of its CREATE.
@@ -69,6 +72,11 @@ impl FileHandle {
         {
             server.replays.forget(create);
         }
+    }
+
+    /// What has its times, attributes, descriptor and id: the file, also of a stream.
+    pub(crate) fn holder(&self) -> Id {
+        self.base.unwrap_or(self.file.file)
     }
 
     /// Its id on the wire.
@@ -153,10 +161,13 @@ pub(crate) async fn close(server: &Server, open: &FileHandle) {
     let place = server.core.opens().place(open.handle);
     // Somebody else may have closed it.
     let Ok(closed) = server.core.opens().close(open.handle) else { return };
+    // The last stream of a file that was marked takes the file with it.
+    let with_file = closed.file != open.file;
     if finish(&open.disk, closed).await
         && let Some(place) = place
     {
-        notify::removed(server, &open.disk, open.directory, &place.path);
+        let file = place.path.rsplit_once(':').filter(|_| with_file).map(|(file, _)| file);
+        notify::removed(server, &open.disk, open.directory, file.unwrap_or(&place.path));
     } else if open.directory && open.options & DELETE_ON_CLOSE != 0 {
         // Others have it open: it goes with them.
         notify::marked(server, open);

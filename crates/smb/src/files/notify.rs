@@ -36,8 +36,11 @@ enum Action {
 }
 
 impl Action {
-    fn number(self) -> u32 {
+    fn number(self, of_stream: bool) -> u32 {
         match self {
+            Self::Added if of_stream => 6,
+            Self::Removed if of_stream => 7,
+            Self::Modified if of_stream => 8,
             Self::Added => 1,
             Self::Removed => 2,
             Self::Modified => 3,
@@ -137,8 +140,9 @@ fn records(events: &[(Action, String)]) -> Vec<u8> {
         if let Some(last) = last {
             to.set_u32(last, length32(start - last));
         }
+        let of_stream = name.contains(':');
         let name = utf16_bytes(name.replace('/', "\\").encode_utf16());
-        to.u32(0).u32(action.number()).length(name.len()).bytes(&name);
+        to.u32(0).u32(action.number(of_stream)).length(name.len()).bytes(&name);
         last = Some(start);
     }
     to.finish()
@@ -218,6 +222,7 @@ fn tell(server: &Server, disk: &Disk, path: &str, action: Action, filter: u32) {
     if filter == 0 || disk.is_snapshot() {
         return;
     }
+    let filter = if path.contains(':') { of_stream(filter) } else { filter };
     for watcher in server.watches.of(disk.mount.incarnation()) {
         let Some(place) = server.core.opens().place(watcher.handle) else { continue };
         let below = if place.path.is_empty() {
@@ -238,6 +243,14 @@ pub(crate) fn marked(server: &Server, directory: &FileHandle) {
             watcher.scratch.watch.wake.notify_waiters();
         }
     }
+}
+
+/// What watches of streams ask for in place of what watches of files do.
+fn of_stream(filter: u32) -> u32 {
+    [(FILE_NAME, 0x200), (SIZE, 0x400), (LAST_WRITE, 0x800)]
+        .iter()
+        .filter(|(bit, _)| filter & bit != 0)
+        .fold(0, |all, (_, of_stream)| all | of_stream)
 }
 
 fn name_bit(directory: bool) -> u32 {

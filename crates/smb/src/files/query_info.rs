@@ -4,6 +4,7 @@
 
 use super::handle::FileHandle;
 use super::io::{needs, target};
+use crate::dialect::Dialect;
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::create::Facts;
@@ -91,7 +92,7 @@ async fn file_info(
             basic(&facts, &mut to);
         }
         5 => standard(x, file, &facts, &mut to),
-        6 => drop(to.u64(id.0)),
+        6 => drop(to.u64(file.holder().0)),
         7 | 17 => drop(to.u32(0)),
         8 => drop(to.u32(file.access.0)),
         14 => drop(to.u64(kept.position)),
@@ -101,7 +102,12 @@ async fn file_info(
             needs(file, attributes)?;
             basic(&facts, &mut to);
             standard(x, file, &facts, &mut to);
-            to.u64(id.0).u32(0).u32(file.access.0).u64(kept.position).u32(mode(file)).u32(0);
+            to.u64(file.holder().0)
+                .u32(0)
+                .u32(file.access.0)
+                .u64(kept.position)
+                .u32(mode(file))
+                .u32(0);
             named(&path(x, file), &mut to);
             return cut(to.finish(), 100, most);
         }
@@ -111,7 +117,7 @@ async fn file_info(
             named(&short_name(name).ok_or(Status::OBJECT_NAME_NOT_FOUND)?, &mut to);
             return cut(to.finish(), 4, most);
         }
-        22 => return streams(file, &facts, most),
+        22 => return streams(file, most).await,
         28 => drop(to.u64(facts.end_of_file).u16(0).zeros(6)),
         34 => {
             needs(file, attributes)?;
@@ -123,10 +129,15 @@ async fn file_info(
             to.u32(facts.attributes).u32(0);
         }
         48 => {
+            // Older clients do not know of it.
+            let dialect = x.connection.agreed().map(|agreed| agreed.dialect);
+            if dialect != Some(Dialect::V3_1_1) {
+                return Err(Status::NOT_SUPPORTED.into());
+            }
             named(path(x, file).trim_start_matches('\\'), &mut to);
             return cut(to.finish(), 4, most);
         }
-        59 => drop(to.u64(file.disk.volume()).u64(id.0).u64(0)),
+        59 => drop(to.u64(file.disk.volume()).u64(file.holder().0).u64(0)),
         _ => return Err(Status::INVALID_INFO_CLASS.into()),
     }
     fixed(&to.finish(), most)
@@ -150,13 +161,29 @@ fn mode(file: &FileHandle) -> u32 {
     file.options & KEPT
 }
 
-/// One stream, the file's own; a directory has none.
-fn streams(file: &FileHandle, facts: &Facts, most: usize) -> Result<Reply, Failure> {
+/// The file's own stream, which a directory does not have, and those with names.
+async fn streams(file: &FileHandle, most: usize) -> Result<Reply, Failure> {
+    let (mount, base) = (&file.disk.mount, file.holder());
+    let own = mount.facts(base).await?;
+    let mut all = Vec::new();
+    if !own.directory {
+        all.push(("::$DATA".to_owned(), own.size, own.allocated));
+    }
+    if file.disk.options.streams {
+        let named = mount.streams(base).await?;
+        all.extend(named.into_iter().map(|s| (format!(":{}:$DATA", s.name), s.size, s.allocated)));
+    }
     let mut to = Writer::new();
-    if !file.directory {
-        let name = utf16_bytes("::$DATA".encode_utf16());
-        to.u32(0).u32(length32(name.len())).u64(facts.end_of_file).u64(facts.allocation);
-        to.bytes(&name);
+    let mut last = None;
+    for (name, size, allocated) in all {
+        to.align(8);
+        let start = to.len();
+        if let Some(last) = last {
+            to.set_u32(last, length32(start - last));
+        }
+        let name = utf16_bytes(name.encode_utf16());
+        to.u32(0).length(name.len()).u64(size).u64(allocated).bytes(&name);
+        last = Some(start);
     }
     let body = to.finish();
     if body.len() > most {
@@ -192,8 +219,11 @@ async fn system_info(file: &FileHandle, class: u8, most: usize) -> Result<Reply,
         5 => {
             // Case is kept but does not count; names are Unicode; descriptors are stored.
             const TRAITS: u32 = 0x2 | 0x4 | 0x8;
+            // Named streams, and that names could be told apart by case, as NTFS says.
+            const OF_STREAMS: u32 = 0x0004_0000 | 0x1;
+            let traits = if disk.options.streams { TRAITS | OF_STREAMS } else { TRAITS };
             let name = utf16_bytes("NTFS".encode_utf16());
-            to.u32(TRAITS).u32(255).length(name.len()).bytes(&name);
+            to.u32(traits).u32(255).length(name.len()).bytes(&name);
             return cut(to.finish(), 16, most);
         }
         8 => return Err(Status::INVALID_PARAMETER.into()),

@@ -2,6 +2,7 @@
 //!
 //! Must never replace a file that somebody has open, or move a directory from under its users.
 
+use super::create::access;
 use super::handle::FileHandle;
 use super::io::{needs, refused};
 use super::notify;
@@ -88,10 +89,16 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let (replace, name) = parse(data).map_err(|_| Status::INFO_LENGTH_MISMATCH)?;
     needs(file, AccessMask::DELETE)?;
+    if file.base.is_some() {
+        return stream(x, file, &name).await;
+    }
     let to = path(&name)?;
     contend(x, file).await?;
     if file.directory {
         empty_below(x, file).await?;
+    }
+    if x.server.core.opens().has_open_streams(file.file) {
+        return Err(Status::ACCESS_DENIED.into());
     }
     parent_stays(x, file)?;
     let before = x.server.core.opens().place(file.handle).map(|place| place.path);
@@ -108,6 +115,25 @@ pub(super) async fn run(
     x.server.core.opens().moved(file.file, &place);
     if let Some(before) = before {
         notify::renamed(&x.server, &file.disk, file.directory, &before, &node.path);
+    }
+    Ok(())
+}
+
+/// Gives a stream another name, of the form `:name` or `:name:$DATA`; it stays with its file.
+async fn stream(x: &mut Exchange<'_>, file: &FileHandle, name: &[u16]) -> Result<(), Failure> {
+    let text = String::from_utf16(name).map_err(|_| Status::OBJECT_NAME_INVALID)?;
+    let text = text.strip_prefix(':').ok_or(Status::INVALID_PARAMETER)?;
+    let (name, kind) = text.split_once(':').unwrap_or((text, "$DATA"));
+    if !kind.eq_ignore_ascii_case("$DATA") {
+        return Err(Status::OBJECT_NAME_INVALID.into());
+    }
+    let name = EntryName::of_stream(name).map_err(Status::from)?;
+    contend(x, file).await?;
+    file.disk.mount.rename_stream(file.file.file, &name).await?;
+    let opens = x.server.core.opens();
+    if let Some(place) = opens.place(file.handle) {
+        let base = place.path.rsplit_once(':').map_or("", |(base, _)| base);
+        opens.moved(file.file, &Place { path: format!("{base}:{name}"), above: place.above });
     }
     Ok(())
 }
@@ -136,6 +162,7 @@ async fn attempt(
     replace: bool,
 ) -> Result<zaffre_core::file::mount::Node, Failure> {
     let mount = &file.disk.mount;
+    access::may_make(&file.disk, to, file.directory).await?;
     let there = match mount.lookup(to).await {
         Ok(node) => Some(node).filter(|node| node.id != file.file.file),
         Err(Error::Refused(Refusal::File(FileRefusal::ResourceNotFound))) => None,
@@ -147,6 +174,10 @@ async fn attempt(
             return Err(Status::OBJECT_NAME_COLLISION.into());
         }
         if node.facts.directory || node.facts.attributes.contains(Attributes::READ_ONLY) {
+            return Err(Status::ACCESS_DENIED.into());
+        }
+        let permitted = access::permitted(&file.disk, node.id, &node.facts).await?;
+        if !permitted.contains(AccessMask::DELETE) {
             return Err(Status::ACCESS_DENIED.into());
         }
         let entered = x.server.core.opens().enter(

@@ -15,7 +15,7 @@ use zaffre_core::file::mount::BasicChange;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Cause;
 use zaffre_domain::fs::properties::from_filetime;
-use zaffre_domain::fs::security::control;
+use zaffre_domain::fs::security::{Acl, control};
 use zaffre_domain::fs::{Attributes, Descriptor};
 
 const FILE: u8 = 1;
@@ -219,15 +219,16 @@ async fn security(file: &FileHandle, parts: u32, data: &[u8]) -> Result<(), Fail
     let given = Descriptor::from_bytes(data).map_err(|_| Status::INVALID_PARAMETER)?;
     let mut descriptor = file.disk.mount.descriptor(file.file.file).await?;
     if parts & OWNER != 0 && given.owner.is_some() {
-        descriptor.owner = given.owner;
+        descriptor.owner.clone_from(&given.owner);
     }
     if parts & GROUP != 0 && given.group.is_some() {
-        descriptor.group = given.group;
+        descriptor.group.clone_from(&given.group);
     }
     if parts & DACL != 0 {
         const OF_DACL: u16 = control::DACL_PROTECTED | control::DACL_AUTO_INHERITED;
-        descriptor.dacl = given.dacl;
-        descriptor.control = (descriptor.control & !OF_DACL) | (given.control & OF_DACL);
+        descriptor.control = (descriptor.control & !OF_DACL) | given.kept_dacl_control();
+        // To say nothing is to say that everybody may do everything.
+        descriptor.dacl = given.spelled_out().dacl.or(Some(Acl::Null));
     }
     file.disk.mount.set_descriptor(file.file.file, descriptor).await?;
     Ok(())

@@ -7,6 +7,7 @@ use super::connection::{Connection, Outlet};
 use super::dispatch;
 use super::state::{AccountsNow, Server};
 use crate::limits;
+use crate::options::Options;
 use crate::wire::cursor::length32;
 use bytes::Buf;
 use std::future::Future;
@@ -54,9 +55,10 @@ impl Listener {
         self,
         core: Core,
         accounts: AccountsNow,
+        options: Options,
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let server = Arc::new(Server::new(core, accounts).map_err(io::Error::other)?);
+        let server = Arc::new(Server::new(core, accounts, options).map_err(io::Error::other)?);
         let slots = Arc::new(Semaphore::new(limits::CONNECTIONS));
         let mut connections = JoinSet::new();
         let mut sweep = tokio::time::interval(SWEEP);

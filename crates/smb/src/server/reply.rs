@@ -93,8 +93,11 @@ impl Answers {
         let count = done.len();
         let mut message = Vec::new();
         for (at, (mut element, signer)) in done.into_iter().enumerate() {
-            if at + 1 < count {
+            if count > 1 {
+                // The last one too, as clients measure it.
                 element.resize(element.len().next_multiple_of(8), 0);
+            }
+            if at + 1 < count {
                 let next = length32(element.len());
                 element[20..24].copy_from_slice(&next.to_le_bytes());
             }

@@ -9,6 +9,7 @@ use crate::files::Disk;
 use crate::files::create::replay::Replays;
 use crate::files::durable::Orphanage;
 use crate::files::notify::Watches;
+use crate::options::Options;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -29,6 +30,7 @@ pub(crate) const NAME: &str = "ZAFFRE";
 pub(crate) struct Server {
     pub(crate) core: Core,
     pub(crate) accounts: AccountsNow,
+    pub(crate) options: Options,
     pub(crate) guid: [u8; 16],
     pub(crate) throttle: Throttle,
     /// Bytes that large messages may take.
@@ -68,10 +70,15 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], getrandom::Error> {
 }
 
 impl Server {
-    pub(crate) fn new(core: Core, accounts: AccountsNow) -> Result<Self, getrandom::Error> {
+    pub(crate) fn new(
+        core: Core,
+        accounts: AccountsNow,
+        options: Options,
+    ) -> Result<Self, getrandom::Error> {
         Ok(Self {
             core,
             accounts,
+            options,
             guid: random()?,
             throttle: Throttle::default(),
             watches: Watches::default(),

@@ -119,19 +119,25 @@ impl Mount {
         size: u64,
         kept: KeptTimes,
     ) -> Result<NodeFacts, Error> {
-        self.resized(id, size, move |new, now| touch(new, kept, now)).await
+        self.resized(id, size, false, move |new, now| touch(new, kept, now)).await
     }
 
-    /// Empties a file, and gives it these attributes.
+    /// Empties a file, and gives it these attributes; its named streams go.
     pub async fn overwrite(&self, id: FileId, attributes: Attributes) -> Result<NodeFacts, Error> {
-        self.resized(id, 0, move |new, now| {
+        self.resized(id, 0, true, move |new, now| {
             touch(new, KeptTimes::default(), now);
             new.set_attributes(attributes);
         })
         .await
     }
 
-    async fn resized<F>(&self, id: FileId, length: u64, also: F) -> Result<NodeFacts, Error>
+    async fn resized<F>(
+        &self,
+        id: FileId,
+        length: u64,
+        without_streams: bool,
+        also: F,
+    ) -> Result<NodeFacts, Error>
     where
         F: Fn(&mut Inode, Timestamp) + Clone + Send + 'static,
     {
@@ -148,6 +154,9 @@ impl Mount {
                         Err(content) => return Ok(Err(content)),
                     };
                     also(&mut new, tx.stamp().time());
+                    if without_streams && old.parent().has_streams_of().is_none() {
+                        books.remove_streams(tx, id)?;
+                    }
                     Ok(Ok((put(tx, books, id, old, new)?, clears)))
                 })
                 .await?;

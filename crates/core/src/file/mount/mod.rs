@@ -6,6 +6,7 @@
 mod content;
 mod names;
 mod properties;
+mod streams;
 
 use super::books::{Books, refuse};
 use super::found::{Reading, Writing};
@@ -20,12 +21,14 @@ pub use content::KeptTimes;
 pub use names::{Listed, NewNode};
 pub use properties::BasicChange;
 use std::sync::Arc;
+pub use streams::ListedStream;
+use streams::facts_of;
 use zaffre_auth::ntlm::KeyHolder;
 use zaffre_base::limits::FILE_ALLOCATION_BYTES;
 use zaffre_base::{Incarnation, ShareName, Stamp, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::properties::Times;
-use zaffre_domain::fs::{Attributes, FileId, FilePath, FileRefusal};
+use zaffre_domain::fs::{Attributes, EntryName, FileId, FilePath, FileRefusal};
 use zaffre_domain::lease::{LeaseView, view};
 use zaffre_store::{Abort, Tx};
 
@@ -72,6 +75,8 @@ pub struct Node {
     pub path: String,
     /// What is known of it.
     pub facts: NodeFacts,
+    /// What it is a stream of, if it is one.
+    pub base: Option<FileId>,
 }
 
 impl Mount {
@@ -173,6 +178,7 @@ impl Mount {
             name: inode.name.clone(),
             path,
             facts: facts(&inode, reading.now),
+            base: None,
         })
     }
 
@@ -180,7 +186,7 @@ impl Mount {
     pub async fn facts(&self, id: FileId) -> Result<NodeFacts, Error> {
         let reading = self.reading().await?;
         let inode = self.inode_of(&reading, id)?;
-        Ok(facts(&inode, reading.now))
+        facts_of(&reading, id, &inode)
     }
 
     /// The inode with this id, if it is still there.
@@ -215,6 +221,13 @@ fn inode_in(tx: &mut Tx<'_>, books: &Books, id: FileId) -> Result<Inode, Abort<R
         Some(inode) => Ok(inode),
         None => refuse(FileRefusal::ResourceNotFound),
     }
+}
+
+/// The name of an inode, which was one when it was stored.
+fn entry_name(inode: &Inode) -> Result<EntryName, Abort<Refusal>> {
+    let is_stream = inode.parent().has_streams_of().is_some();
+    let read = if is_stream { EntryName::of_stream } else { EntryName::parse };
+    read(&inode.name).map_err(|refusal| Abort::Fail(refusal.into()))
 }
 
 /// An inode as SMB sees it.

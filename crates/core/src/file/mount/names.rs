@@ -1,6 +1,6 @@
 //! Names: making, moving, removing and listing what they lead to.
 
-use super::{Mount, Node, NodeFacts, facts, inode_in};
+use super::{Mount, Node, NodeFacts, entry_name, facts, inode_in};
 use crate::Error;
 use crate::file::books::{Books, refuse};
 use crate::file::found::{Writing, inode, not_pending, walk};
@@ -152,10 +152,6 @@ impl Mount {
     }
 }
 
-fn entry_name(inode: &Inode) -> Result<EntryName, Abort<Refusal>> {
-    EntryName::parse(&inode.name).map_err(|refusal| Abort::Fail(refusal.into()))
-}
-
 fn make(
     tx: &mut Tx<'_>,
     books: &mut Books,
@@ -222,7 +218,8 @@ fn node(now: Timestamp, id: FileId, inode: &Inode, found: &Walk) -> Node {
     let path = found.path_to(&inode.name);
     let above: Arc<[FileId]> = found.lineage.clone().into();
     let facts = facts(inode, now);
-    Node { id, parent: found.parent(), above, name: inode.name.clone(), path, facts }
+    let name = inode.name.clone();
+    Node { id, parent: found.parent(), above, name, path, facts, base: None }
 }
 
 fn rename(

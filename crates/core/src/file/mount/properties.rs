@@ -1,5 +1,6 @@
 //! Times, attributes and descriptors of what a handle is held of.
 
+use super::streams::{holder, holder_in};
 use super::{Mount, NodeFacts, facts};
 use crate::Error;
 use crate::file::admit;
@@ -30,7 +31,8 @@ pub struct BasicChange {
 impl Mount {
     /// Changes times and attributes.
     pub async fn set_basic(&self, id: FileId, change: BasicChange) -> Result<NodeFacts, Error> {
-        self.change(id, move |tx, books, old| {
+        self.change(id, move |tx, books, named| {
+            let (id, old) = &holder_in(tx, books, id, named)?;
             let now = tx.stamp().time();
             let mut new = old.clone();
             let times = old.times();
@@ -43,7 +45,7 @@ impl Mount {
             if let Some(attributes) = change.attributes {
                 new.set_attributes(attributes);
             }
-            put(tx, books, id, old, new)
+            put(tx, books, *id, old, new)
         })
         .await
     }
@@ -51,7 +53,7 @@ impl Mount {
     /// The security descriptor.
     pub async fn descriptor(&self, id: FileId) -> Result<Descriptor, Error> {
         let reading = self.reading().await?;
-        let inode = self.inode_of(&reading, id)?;
+        let (_, inode) = holder(&reading, id, self.inode_of(&reading, id)?)?;
         Ok(permission::of(&mut &reading.inside, reading.keys, &inode)?)
     }
 
@@ -61,13 +63,14 @@ impl Mount {
         id: FileId,
         descriptor: Descriptor,
     ) -> Result<NodeFacts, Error> {
-        self.change(id, move |tx, books, old| {
+        self.change(id, move |tx, books, named| {
+            let (id, old) = &holder_in(tx, books, id, named)?;
             let now = tx.stamp().time();
             let key = permission::keep(tx, books.keys, &descriptor)?;
             let mut new = old.clone();
             new.set_permission(key);
             new.set_times(Times { change: now, ..old.times() });
-            put(tx, books, id, old, new)
+            put(tx, books, *id, old, new)
         })
         .await
     }

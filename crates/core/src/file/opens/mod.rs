@@ -11,6 +11,7 @@ mod node;
 mod open;
 mod rest;
 mod state;
+mod streams;
 mod sync;
 mod types;
 mod wait;

@@ -3,7 +3,7 @@
 //! Must never look beyond that file.
 
 use super::locking::LockRequest;
-use super::types::{Event, HandleId, LeaseId, Owner, Place, WAITERS_PER_FILE};
+use super::types::{Event, FileKey, HandleId, LeaseId, Owner, Place, WAITERS_PER_FILE};
 use super::wait::Waker;
 use super::{Refused, Waiting};
 use std::collections::VecDeque;
@@ -63,6 +63,8 @@ pub(super) struct Entered {
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) place: Place,
+    /// What it is a stream of.
+    pub(super) base: Option<FileKey>,
     pub(super) directory: bool,
     pub(super) opens: Vec<Open>,
     pub(super) caches: Vec<Cache>,
@@ -79,6 +81,7 @@ impl Node {
     pub(super) fn new(place: Place, directory: bool) -> Self {
         Self {
             place,
+            base: None,
             directory,
             opens: Vec::new(),
             caches: Vec::new(),

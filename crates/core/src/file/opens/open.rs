@@ -99,6 +99,15 @@ impl State {
         if let Some(waiting) = self.closed_above(request, now)? {
             return Ok(Attempt::Wait(waiting));
         }
+        let deletes = request.mode.access.delete || request.overwrites;
+        let beside = match request.base {
+            Some(base) => self.base_admits(base, now)?,
+            None if deletes => self.streams_let_go(request.file, now)?,
+            None => None,
+        };
+        if let Some(waiting) = beside {
+            return Ok(Attempt::Wait(waiting));
+        }
         let node = self.node(request.file);
         if let Some(waiting) = node.admit(request, again, now)? {
             return Ok(Attempt::Wait(waiting));
@@ -127,6 +136,7 @@ impl State {
         let node = self.node(request.file);
         node.place.clone_from(&request.place);
         node.directory = request.directory;
+        node.base = request.base;
         let cache = node.grant(request, handle);
         node.opens.push(Open {
             handle,
@@ -141,6 +151,9 @@ impl State {
             sequences: zaffre_domain::fs::locks::LockSequences::default(),
         });
         let opened = node.granted(handle);
+        if let Some(base) = request.base {
+            self.note_stream(base, request.file);
+        }
         if let Some(CacheKey::Lease(lease)) = cache {
             self.leases.insert(lease, request.file);
         }
@@ -151,7 +164,7 @@ impl State {
 impl Node {
     /// Refuses what goes with its last handle. One that is being removed is waited for: it is gone in
     /// a moment, and whoever asked for it looks again.
-    fn deleted(&mut self, now: Duration) -> Result<Option<Waiting>, Refused> {
+    pub(super) fn deleted(&mut self, now: Duration) -> Result<Option<Waiting>, Refused> {
         if self.removing {
             return self.wait(now).map(Some);
         }

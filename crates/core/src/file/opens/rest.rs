@@ -88,6 +88,12 @@ impl State {
         now: Duration,
     ) -> Result<Attempt<u64>, Refused> {
         let id = self.draw_id();
+        if op.mode().access.delete
+            && let Some(waiting) = self.streams_let_go(file, now)?
+        {
+            return Ok(Attempt::Wait(waiting));
+        }
+        let of_streams = self.open_streams(file);
         let node = self.node(file);
         if !op.ignores_deletion() && (node.removing || node.deletion.is_pending()) {
             return Err(Refused::DeletePending);
@@ -114,7 +120,7 @@ impl State {
         }
         match op.handles() {
             HandleRule::Ignored => {}
-            HandleRule::None if node.opens.is_empty() => {}
+            HandleRule::None if node.opens.is_empty() && of_streams == 0 => {}
             HandleRule::None => return Err(Refused::SharingViolation),
             HandleRule::NoneBelow => {
                 let below = self.files(file.share, Under::Tree(file.file));

@@ -20,6 +20,8 @@ pub(super) struct State {
     pub(super) nodes: HashMap<FileKey, Node>,
     pub(super) handles: BTreeMap<HandleId, FileKey>,
     pub(super) leases: HashMap<LeaseId, FileKey>,
+    /// The open streams of files.
+    pub(super) streams: HashMap<FileKey, Vec<FileKey>>,
     /// Files that are to be removed and that nobody has been told of.
     pub(super) unswept: Vec<Taken>,
     next: u64,
@@ -48,6 +50,7 @@ impl State {
             nodes: HashMap::new(),
             handles: BTreeMap::new(),
             leases: HashMap::new(),
+            streams: HashMap::new(),
             unswept: Vec::new(),
             next: first,
         }
@@ -72,22 +75,35 @@ impl State {
 
     /// Drops the node when nobody needs it; who still waits is woken by that.
     pub(super) fn tidy(&mut self, file: FileKey) {
-        if self.nodes.get(&file).is_some_and(Node::is_idle) {
-            self.nodes.remove(&file);
+        let Some(node) = self.nodes.get(&file) else { return };
+        // What is marked goes with its last stream, and must be known as marked until then.
+        let waits = node.deletion.is_pending() && self.streams.contains_key(&file);
+        if !node.is_idle() || waits {
+            return;
+        }
+        let gone = self.nodes.remove(&file);
+        if let Some(base) = gone.and_then(|node| node.base) {
+            self.forget_stream(base, file);
+            self.tidy(base);
         }
     }
 
     /// Closes a handle: its locks and its caching go, and whoever waited looks again.
     pub(super) fn close(&mut self, handle: HandleId, now: Duration) -> Option<Taken> {
         let file = self.handles.remove(&handle)?;
+        let of_streams = self.open_streams(file);
         let node = self.nodes.get_mut(&file)?;
         let open = node.take_open(handle)?;
         let lease_left = node.caches.iter().map(|cache| cache.key).collect::<Vec<_>>();
         node.locks.release(handle);
         node.refuse_locks_of(handle);
         node.settle_locks();
-        let after = node.deletion.close(open.delete_on_close, node.opens.len());
-        let remove = after == AfterClose::Remove;
+        let after = node.deletion.close(open.delete_on_close, node.opens.len() + of_streams);
+        let base = node.base;
+        let base = self.base_goes(base);
+        let node = self.nodes.get_mut(&file)?;
+        // A stream goes with its file, not by itself.
+        let remove = after == AfterClose::Remove && base.is_none();
         node.removing |= remove;
         if open.delete_on_close && !remove {
             // Those who only cache a handle may let it go, so that the file can.
@@ -96,7 +112,10 @@ impl State {
         node.wake();
         self.forget_lease(&open, &lease_left);
         self.tidy(file);
-        Some(Taken { handle, file, remove })
+        match base {
+            Some(base) => Some(Taken { handle, file: base, remove: true }),
+            None => Some(Taken { handle, file, remove }),
+        }
     }
 
     fn forget_lease(&mut self, open: &Open, left: &[CacheKey]) {

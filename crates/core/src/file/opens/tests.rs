@@ -4,6 +4,7 @@
 mod cells;
 mod durable;
 mod lives;
+mod streams;
 
 use super::*;
 use std::sync::Mutex as StdMutex;
@@ -58,6 +59,7 @@ impl Rig {
     pub(super) fn request(&self, access: &str) -> OpenRequest {
         let access = mask(access);
         OpenRequest {
+            base: None,
             file: file(7),
             place: Place { above: Arc::from([FileId::ROOT]), path: "seven".to_owned() },
             directory: false,

@@ -135,6 +135,8 @@ pub struct OpenRequest {
     pub file: FileKey,
     /// Where it is.
     pub place: Place,
+    /// What it is a stream of, if it is one.
+    pub base: Option<FileKey>,
     /// Whether it is a directory.
     pub directory: bool,
     /// What it does.

@@ -43,12 +43,18 @@ pub fn default_root() -> Descriptor {
 }
 
 /// The descriptor of something new whose maker gave none. Who has the account's key is an
-/// administrator.
+/// administrator. Entries are marked as inherited if the parent's were, or nobody has set them.
 pub fn inherited(parent: &Descriptor, directory: bool) -> Descriptor {
     let owner = Sid::known(Sid::ADMINISTRATORS);
     let group = Sid::known(Sid::SYSTEM);
     let mut entries = inherited_entries(parent, directory, &owner, &group);
-    let mut bits = control::DACL_AUTO_INHERITED;
+    let marks = parent.control & control::DACL_AUTO_INHERITED != 0 || *parent == default_root();
+    let mut bits = if marks { control::DACL_AUTO_INHERITED } else { 0 };
+    if !marks {
+        for ace in &mut entries {
+            ace.flags &= !flags::INHERITED;
+        }
+    }
     if entries.is_empty() {
         // Nothing to take over: the owner and the system keep access.
         let all =
@@ -135,7 +141,7 @@ fn hand_down(ace: &Ace, directory: bool, owner: &Sid, group: &Sid, taken: &mut V
 }
 
 /// The mask with generic rights spelled out.
-fn meaning(mask: u32) -> u32 {
+pub(super) fn meaning(mask: u32) -> u32 {
     let spelled = MEANINGS.iter().filter(|(bit, _)| mask & bit != 0).map(|(_, meaning)| meaning);
     spelled.fold(mask & !GENERIC, |all, meaning| all | meaning)
 }

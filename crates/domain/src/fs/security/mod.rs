@@ -1,15 +1,20 @@
 //! Security descriptors: who owns a file, and who may do what. They are kept and shown, and new
-//! files inherit them; who uses the account's key may do everything.
+//! files inherit them; who uses the account's key may do everything, unless the server is told to
+//! enforce them.
 //!
 //! Must never panic on bytes or text from outside.
 
 mod binary;
+mod check;
 mod inherit;
 mod sddl;
 #[cfg(test)]
 mod tests;
 
+pub use check::{Token, granted, permitted};
 pub use inherit::{default_root, inherited, merged};
+
+use inherit::meaning;
 
 use alloc::vec::Vec;
 
@@ -142,6 +147,26 @@ impl Sid {
 }
 
 impl Descriptor {
+    /// The descriptor with the generic rights of its entries spelled out, except of those that are
+    /// only there to be inherited.
+    #[must_use]
+    pub fn spelled_out(mut self) -> Self {
+        if let Some(Acl::Entries(entries)) = &mut self.dacl {
+            for ace in entries.iter_mut().filter(|ace| ace.flags & flags::INHERIT_ONLY == 0) {
+                ace.mask = meaning(ace.mask);
+            }
+        }
+        self
+    }
+
+    /// The bits of the control word that stay when this is set: that a list was inherited is kept if
+    /// the same request asks for it to be inherited.
+    pub fn kept_dacl_control(&self) -> u16 {
+        const BOTH: u16 = control::DACL_AUTO_INHERITED | control::DACL_AUTO_INHERIT_REQ;
+        let inherited = if self.control & BOTH == BOTH { control::DACL_AUTO_INHERITED } else { 0 };
+        self.control & control::DACL_PROTECTED | inherited
+    }
+
     /// Whether it has what a request must give: owner, group and DACL.
     pub fn is_complete(&self) -> bool {
         self.owner.is_some() && self.group.is_some() && self.dacl.is_some()

@@ -88,8 +88,9 @@ fn what_is_inherited() {
     assert_eq!(inherited(&root, true).sddl(), directory);
     let parent = |text: &str| Descriptor::parse_sddl(text).unwrap_or_default();
     for (text, for_file, for_directory) in [
-        ("D:(A;OI;FA;;;BU)", "(A;ID;FA;;;BU)", "(A;OIIOID;FA;;;BU)"),
-        ("D:(A;CINP;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;ID;FA;;;BU)"),
+        ("D:AI(A;OI;FA;;;BU)", "D:AI(A;ID;FA;;;BU)", "D:AI(A;OIIOID;FA;;;BU)"),
+        ("D:AI(A;CINP;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;ID;FA;;;BU)"),
+        ("D:(A;OI;FA;;;BU)", "D:(A;;FA;;;BU)", "D:(A;OIIO;FA;;;BU)"),
         ("D:(A;;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;;FA;;;BA)(A;;FA;;;SY)"),
     ] {
         for (is_directory, want) in [(false, for_file), (true, for_directory)] {
@@ -109,5 +110,28 @@ fn what_is_merged() {
     ] {
         let given = Descriptor::parse_sddl(given).unwrap_or_default();
         assert_eq!(merged(&given, &root, false).sddl(), want);
+    }
+}
+
+#[test]
+fn what_is_kept_of_what_is_set() {
+    for (given, want) in [
+        ("D:(A;;GR;;;BU)(A;OIIO;GR;;;BU)", "D:(A;;FR;;;BU)(A;OIIO;GR;;;BU)"),
+        ("D:NO_ACCESS_CONTROL", "D:NO_ACCESS_CONTROL"),
+    ] {
+        let given = Descriptor::parse_sddl(given).unwrap_or_default();
+        assert_eq!(given.spelled_out().sddl(), want);
+    }
+    let (inherited, asked, protected) = (0x400, 0x100, 0x1000);
+    for (control, want) in [
+        (0, 0),
+        (inherited, 0),
+        (asked, 0),
+        (inherited | asked, inherited),
+        (protected | inherited, protected),
+        (protected | asked | inherited, protected | inherited),
+    ] {
+        let given = Descriptor { control, ..Descriptor::default() };
+        assert_eq!(given.kept_dacl_control(), want, "{control:#x}");
     }
 }

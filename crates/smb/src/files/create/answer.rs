@@ -5,7 +5,7 @@
 
 use super::ask::{Ask, Durability};
 use super::replay::Running;
-use super::{Action, permitted};
+use super::{Action, access};
 use crate::files::Open;
 use crate::files::disk::Disk;
 use crate::files::facts;
@@ -46,6 +46,7 @@ pub(super) async fn keep(
     let file = Arc::new(FileHandle {
         handle: opened.handle,
         file: request.file,
+        base: request.base.map(|base| base.file),
         directory: request.directory,
         access: request.access,
         options: ask.options,
@@ -72,24 +73,25 @@ pub(super) async fn keep(
 }
 
 /// The answer for a handle that its session has.
-pub(super) fn answer(
+pub(super) async fn answer(
     x: &mut Exchange<'_>,
     ask: &Ask,
     file: &FileHandle,
     caching: Opened,
     action: Action,
     facts: &NodeFacts,
-) -> Reply {
+) -> Result<Reply, Failure> {
     x.related = Ok(file.id());
     let mut contexts = Vec::new();
     if ask.wants_access {
         let mut to = Writer::new();
-        to.u32(0).u32(permitted(&file.disk, facts).0);
+        let permitted = access::permitted(&file.disk, file.file.file, facts).await?;
+        to.u32(0).u32(permitted.0);
         contexts.push(Context::new(*b"MxAc", to.finish()));
     }
     if ask.wants_id {
         let mut to = Writer::new();
-        to.u64(file.file.file.0).u64(file.disk.volume()).zeros(16);
+        to.u64(file.holder().0).u64(file.disk.volume()).zeros(16);
         contexts.push(Context::new(*b"QFid", to.finish()));
     }
     if let Some(lease) = &ask.lease {
@@ -101,7 +103,7 @@ pub(super) fn answer(
     let oplock = if ask.lease.is_some() { 0xFF } else { level_of(caching.caching.and(ask.oplock)) };
     let facts = facts::of(facts).with_reserved(file.reserved);
     let response = Response { oplock, action: action.number(), facts, file: file.id(), contexts };
-    Reply::ok(response.write())
+    Ok(Reply::ok(response.write()))
 }
 
 /// Whether a handle is one that a client can safely come back to: it must learn of others by a

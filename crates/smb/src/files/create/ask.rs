@@ -3,12 +3,13 @@
 //! Must never touch the store or the open table.
 
 use crate::dialect::Dialect;
+use crate::options::Options;
 use crate::status::Status;
 use crate::wire::context::{DurableReconnect, DurableRequest, LeaseRequest};
 use crate::wire::create::Request;
 use zaffre_domain::fs::access::{AccessMask, Classes, MaskError};
 use zaffre_domain::fs::oplock::Caching;
-use zaffre_domain::fs::{Attributes, EntryName, FilePath, FileRefusal};
+use zaffre_domain::fs::{Attributes, EntryName, FilePath, FileRefusal, Stream};
 
 pub(crate) const DIRECTORY_FILE: u32 = 0x1;
 pub(crate) const NON_DIRECTORY_FILE: u32 = 0x40;
@@ -76,12 +77,16 @@ pub(crate) struct Reconnect {
     /// The lease that the handle is said to have.
     pub(crate) lease: Option<LeaseRequest>,
     /// The path that a leased file is said to have.
-    pub(crate) path: Result<FilePath, Status>,
+    pub(crate) path: Result<Named, Status>,
 }
 
 impl Reconnect {
     /// What a request takes up again, if it does.
-    pub(crate) fn read(request: &Request, dialect: Dialect) -> Result<Option<Self>, Status> {
+    pub(crate) fn read(
+        request: &Request,
+        dialect: Dialect,
+        options: Options,
+    ) -> Result<Option<Self>, Status> {
         check_durable(request, dialect)?;
         let malformed = |_| Status::INVALID_PARAMETER;
         let second = request.context(*b"DH2C").filter(|_| dialect.is_third());
@@ -94,7 +99,7 @@ impl Reconnect {
             return Ok(None);
         };
         let lease = lease(request, dialect)?;
-        Ok(Some(Self { persistent, guid, lease, path: path(&request.name) }))
+        Ok(Some(Self { persistent, guid, lease, path: path(&request.name, options) }))
     }
 }
 
@@ -102,6 +107,8 @@ impl Reconnect {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ask {
     pub(crate) path: FilePath,
+    /// The stream that is named.
+    pub(crate) stream: Option<Stream>,
     pub(crate) disposition: Disposition,
     pub(crate) options: u32,
     /// The rights as they were sent.
@@ -122,16 +129,23 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    pub(crate) fn read(request: &Request, dialect: Dialect) -> Result<Self, Status> {
+    pub(crate) fn read(
+        request: &Request,
+        dialect: Dialect,
+        options: Options,
+    ) -> Result<Self, Status> {
         if request.impersonation > 3 {
             return Err(Status::BAD_IMPERSONATION_LEVEL);
         }
-        let path = path(&request.name)?;
-        let options = options(request.options)?;
+        let Named { path, stream } = path(&request.name, options)?;
+        let options = create_options(request.options)?;
         let disposition = Disposition::of(request.disposition).ok_or(Status::INVALID_PARAMETER)?;
         let directory = options & DIRECTORY_FILE != 0;
         if directory && (options & NON_DIRECTORY_FILE != 0 || disposition.overwrites()) {
             return Err(Status::INVALID_PARAMETER);
+        }
+        if directory && stream.is_some() {
+            return Err(Status::NOT_A_DIRECTORY);
         }
         let share = u8::try_from(request.share_access).ok().and_then(Classes::from_bits);
         let durability = durability(request, dialect)?;
@@ -142,6 +156,7 @@ impl Ask {
         }
         let ask = Self {
             path,
+            stream,
             disposition,
             options,
             access: request.access,
@@ -188,26 +203,53 @@ impl Ask {
     }
 }
 
-/// The path from the share's root; its names are validated once and for all.
-pub(crate) fn path(units: &[u16]) -> Result<FilePath, Status> {
-    let text = String::from_utf16(units).map_err(|_| Status::OBJECT_NAME_INVALID)?;
-    if text.is_empty() {
-        return Ok(FilePath::ROOT);
-    }
-    if text.starts_with('\\') {
-        return Err(Status::INVALID_PARAMETER);
-    }
-    if text.split('\\').any(|part| part == "." || part == "..") {
-        return Err(Status::OBJECT_PATH_SYNTAX_BAD);
-    }
-    let names = text.split('\\').map(EntryName::parse).collect::<Result<_, _>>();
-    names.and_then(FilePath::of).map_err(|refusal| match refusal {
-        FileRefusal::InvalidPath | FileRefusal::InvalidResourceName => Status::OBJECT_NAME_INVALID,
-        other => other.into(),
-    })
+/// What a path names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Named {
+    pub(crate) path: FilePath,
+    /// A stream of what is there.
+    pub(crate) stream: Option<Stream>,
 }
 
-fn options(bits: u32) -> Result<u32, Status> {
+impl Named {
+    /// As the open table has it.
+    pub(crate) fn text(&self) -> String {
+        match &self.stream {
+            Some(Stream::Named(name)) => format!("{}:{name}", self.path),
+            Some(Stream::Unnamed) | None => self.path.to_string(),
+        }
+    }
+}
+
+/// The path from the share's root; its names are validated once and for all. No name has a slash in
+/// it, so that one can only stand between names.
+pub(crate) fn path(units: &[u16], options: Options) -> Result<Named, Status> {
+    let text = String::from_utf16(units).map_err(|_| Status::OBJECT_NAME_INVALID)?;
+    if text.is_empty() {
+        return Ok(Named { path: FilePath::ROOT, stream: None });
+    }
+    let separators = ['\\', '/'];
+    if text.starts_with(separators) {
+        return Err(Status::INVALID_PARAMETER);
+    }
+    if text.split(separators).any(|part| part == "." || part == "..") {
+        return Err(Status::OBJECT_PATH_SYNTAX_BAD);
+    }
+    let mut parts: Vec<&str> = text.split(separators).collect();
+    let last = parts.pop().unwrap_or_default();
+    let invalid = |refusal| match refusal {
+        FileRefusal::InvalidPath | FileRefusal::InvalidResourceName => Status::OBJECT_NAME_INVALID,
+        other => other.into(),
+    };
+    let (last, stream) =
+        if options.streams { Stream::split(last).map_err(invalid)? } else { (last, None) };
+    parts.push(last);
+    let names = parts.into_iter().map(EntryName::parse).collect::<Result<_, _>>();
+    let path = names.and_then(FilePath::of).map_err(invalid)?;
+    Ok(Named { path, stream })
+}
+
+fn create_options(bits: u32) -> Result<u32, Status> {
     if bits & !KNOWN_OPTIONS != 0 {
         return Err(Status::INVALID_PARAMETER);
     }
@@ -299,7 +341,7 @@ mod tests {
     fn request(change: impl FnOnce(&mut Request)) -> Result<Ask, Status> {
         let mut request = plain();
         change(&mut request);
-        Ask::read(&request, Dialect::V3_1_1)
+        Ask::read(&request, Dialect::V3_1_1, Options::default())
     }
 
     #[test]
@@ -335,25 +377,34 @@ mod tests {
 
     #[test]
     fn paths() {
+        let plain = Options::default();
+        let with_streams = Options { streams: true, ..plain };
+        let invalid = Err(Status::OBJECT_NAME_INVALID);
         let rows = [
-            ("", Ok("")),
-            ("a", Ok("a")),
-            ("a\\b", Ok("a/b")),
-            ("\\a", Err(Status::INVALID_PARAMETER)),
-            ("a\\", Err(Status::OBJECT_NAME_INVALID)),
-            ("a\\\\b", Err(Status::OBJECT_NAME_INVALID)),
-            ("a\\..\\b", Err(Status::OBJECT_PATH_SYNTAX_BAD)),
-            ("a:s", Err(Status::OBJECT_NAME_INVALID)),
-            ("a*", Err(Status::OBJECT_NAME_INVALID)),
-            ("a/b", Err(Status::OBJECT_NAME_INVALID)),
+            ("", Ok(""), Ok("")),
+            ("a", Ok("a"), Ok("a")),
+            ("a\\b", Ok("a/b"), Ok("a/b")),
+            ("a/b", Ok("a/b"), Ok("a/b")),
+            ("\\a", Err(Status::INVALID_PARAMETER), Err(Status::INVALID_PARAMETER)),
+            ("a\\", invalid, invalid),
+            ("a\\\\b", invalid, invalid),
+            ("a\\..\\b", Err(Status::OBJECT_PATH_SYNTAX_BAD), Err(Status::OBJECT_PATH_SYNTAX_BAD)),
+            ("a*", invalid, invalid),
+            ("a:s", invalid, Ok("a:s")),
+            ("a:s:$data", invalid, Ok("a:s")),
+            ("a::$DATA", invalid, Ok("a")),
+            ("a:s\\b", invalid, invalid),
+            ("a*:s", invalid, invalid),
         ];
-        for (text, want) in rows {
+        for (text, by_default, with) in rows {
             let units: Vec<u16> = text.encode_utf16().collect();
-            let got = path(&units);
-            assert_eq!(got.as_ref().map(FilePath::as_str), want.as_ref().map(|p| *p), "{text}");
+            for (options, want) in [(plain, by_default), (with_streams, with)] {
+                let got = path(&units, options).map(|named| named.text());
+                assert_eq!(got, want.map(str::to_owned), "{text} {options:?}");
+            }
         }
-        assert_eq!(path(&[0xD800]), Err(Status::OBJECT_NAME_INVALID));
-        assert_eq!(path(&vec![97; 256]), Err(Status::OBJECT_NAME_INVALID));
+        assert_eq!(path(&[0xD800], plain).err(), Some(Status::OBJECT_NAME_INVALID));
+        assert_eq!(path(&vec![97; 256], plain).err(), Some(Status::OBJECT_NAME_INVALID));
     }
 
     #[test]
@@ -365,10 +416,12 @@ mod tests {
             request
         };
         let dialect = Dialect::V3_1_1;
-        let durability = |request: &Request| Ask::read(request, dialect).map(|ask| ask.durability);
+        let durability = |request: &Request| {
+            Ask::read(request, dialect, Options::default()).map(|ask| ask.durability)
+        };
         assert_eq!(durability(&with(&[(*b"DHnQ", 16)])), Ok(Durability::First));
         assert!(matches!(durability(&with(&[(*b"DH2Q", 32)])), Ok(Durability::Second(_))));
-        let again = |request: &Request| Reconnect::read(request, dialect);
+        let again = |request: &Request| Reconnect::read(request, dialect, Options::default());
         assert_eq!(again(&with(&[])), Ok(None));
         assert!(again(&with(&[(*b"DHnC", 16)])).is_ok_and(|again| again.is_some()));
         assert!(again(&with(&[(*b"DHnC", 16), (*b"DHnQ", 16)])).is_ok_and(|again| again.is_some()));

@@ -2,6 +2,7 @@
 //!
 //! Must never leave a handle in the open table that no session has.
 
+pub(crate) mod access;
 mod answer;
 pub(crate) mod ask;
 pub(crate) mod replay;
@@ -28,7 +29,7 @@ use zaffre_domain::Refusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Caching;
 use zaffre_domain::fs::share_mode::OpenMode;
-use zaffre_domain::fs::{Attributes, Descriptor, FileRefusal};
+use zaffre_domain::fs::{Attributes, Descriptor, EntryName, FileRefusal, Stream};
 
 /// How often a CREATE starts over because what it found was replaced meanwhile.
 const TRIES: usize = 16;
@@ -84,10 +85,10 @@ struct Done {
 /// CREATE.
 pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply, Failure> {
     let agreed = x.connection.agreed().ok_or(Status::INVALID_PARAMETER)?;
-    if let Some(reconnect) = Reconnect::read(request, agreed.dialect)? {
+    if let Some(reconnect) = Reconnect::read(request, agreed.dialect, x.server.options)? {
         return durable::reconnect(x, reconnect).await;
     }
-    let ask = Ask::read(request, agreed.dialect)?;
+    let ask = Ask::read(request, agreed.dialect, x.server.options)?;
     let mut disk = super::disk(x)?;
     if let Some(moment) = ask.moment {
         disk = disk.at(moment).await?;
@@ -102,7 +103,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply
             let Done { request, fresh, action, facts } = done;
             let opened = fresh.keep().ok_or(Status::INTERNAL_ERROR)?;
             let file = answer::keep(x, &disk, &ask, &request, opened, action, running).await?;
-            return Ok(answer::answer(x, &ask, &file, opened, action, &facts));
+            return answer::answer(x, &ask, &file, opened, action, &facts).await;
         }
     }
     Err(Status::SHARING_VIOLATION.into())
@@ -117,7 +118,7 @@ async fn again(
 ) -> Result<Reply, Failure> {
     let facts = file.disk.mount.facts(file.file.file).await?;
     let caching = x.server.core.opens().caching(file.handle);
-    Ok(answer::answer(x, ask, file, caching, action, &facts))
+    answer::answer(x, ask, file, caching, action, &facts).await
 }
 
 /// One try; `None` if what was found is no longer there.
@@ -127,7 +128,7 @@ async fn attempt(
     ask: &Ask,
     patience: &mut Option<Cancelled>,
 ) -> Result<Option<Done>, Failure> {
-    match disk.mount.lookup(&ask.path).await {
+    match find(disk, ask).await {
         Ok(node) => existing(x, disk, ask, node, patience).await,
         Err(error) if is(&error, FileRefusal::ResourceNotFound) => {
             if !ask.disposition.makes() {
@@ -136,6 +137,15 @@ async fn attempt(
             make(x, disk, ask, patience).await
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What the request names.
+async fn find(disk: &Disk, ask: &Ask) -> Result<Node, Error> {
+    let base = disk.mount.lookup(&ask.path).await?;
+    match &ask.stream {
+        Some(Stream::Named(name)) => disk.mount.stream(&base, name).await,
+        Some(Stream::Unnamed) | None => Ok(base),
     }
 }
 
@@ -156,11 +166,11 @@ async fn existing(
         wait(x, waiting, now, patience).await?;
         return Ok(None);
     }
-    let access = admit(disk, ask, &node.facts)?;
+    let access = admit(disk, ask, &node).await?;
     let request = open_request(x, disk, ask, &node, access);
     let fresh = open(x, &request, patience).await?;
     // Between finding and opening it may have been replaced; from now on it cannot be.
-    let node = match disk.mount.lookup(&ask.path).await {
+    let node = match find(disk, ask).await {
         Ok(again) if again.id == node.id => again,
         _ => return Ok(None),
     };
@@ -169,58 +179,33 @@ async fn existing(
 }
 
 /// Whether what is there may be opened so, and with which rights.
-fn admit(disk: &Disk, ask: &Ask, facts: &NodeFacts) -> Result<AccessMask, Status> {
+async fn admit(disk: &Disk, ask: &Ask, node: &Node) -> Result<AccessMask, Failure> {
+    let facts = &node.facts;
     if ask.disposition == Disposition::Create {
-        return Err(Status::OBJECT_NAME_COLLISION);
+        return Err(Status::OBJECT_NAME_COLLISION.into());
     }
-    if facts.directory && ask.refuses_directory() {
-        return Err(Status::FILE_IS_A_DIRECTORY);
+    if facts.directory && (ask.refuses_directory() || ask.stream.is_some()) {
+        return Err(Status::FILE_IS_A_DIRECTORY.into());
     }
     if facts.directory && ask.disposition.overwrites() {
-        return Err(Status::OBJECT_NAME_COLLISION);
+        return Err(Status::OBJECT_NAME_COLLISION.into());
     }
     if !facts.directory && ask.wants_directory() {
-        return Err(Status::NOT_A_DIRECTORY);
+        return Err(Status::NOT_A_DIRECTORY.into());
     }
-    let permitted = permitted(disk, facts);
-    let access = ask.rights(permitted)?;
-    let read_only = facts.attributes.contains(Attributes::READ_ONLY);
-    if ask.deletes_on_close() && read_only {
-        return Err(Status::CANNOT_DELETE);
-    }
-    if !permitted.contains(access) {
-        return Err(Status::ACCESS_DENIED);
-    }
-    if ask.disposition.overwrites() {
-        let kept = [Attributes::HIDDEN, Attributes::SYSTEM];
-        let lost =
-            |one: &Attributes| facts.attributes.contains(*one) && !ask.attributes.contains(*one);
-        if read_only || disk.is_snapshot() || kept.iter().any(lost) {
-            return Err(Status::ACCESS_DENIED);
-        }
-    }
-    Ok(access)
-}
-
-/// The most that may be done to what is there: whoever holds the key may do everything that the
-/// file itself admits.
-pub(crate) fn permitted(disk: &Disk, facts: &NodeFacts) -> AccessMask {
-    const CHANGES: AccessMask = AccessMask(0x000D_0156);
-    let writes = AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA);
-    if disk.is_snapshot() {
-        AccessMask::ALL.without(CHANGES)
-    } else if facts.attributes.contains(Attributes::READ_ONLY) && !facts.directory {
-        AccessMask::ALL.without(writes)
-    } else {
-        AccessMask::ALL
-    }
+    let permitted = access::permitted(disk, node.id, facts).await?;
+    Ok(access::grant(disk, ask, facts, permitted)?)
 }
 
 async fn perform(disk: &Disk, ask: &Ask, node: Node) -> Result<(Action, NodeFacts), Failure> {
     if !ask.disposition.overwrites() {
         return Ok((Action::Opened, node.facts));
     }
-    let facts = disk.mount.overwrite(node.id, new_attributes(ask)).await?;
+    let mut facts = disk.mount.overwrite(node.id, new_attributes(ask)).await?;
+    if node.base.is_some() {
+        // All but the size is that of the file.
+        facts = disk.mount.facts(node.id).await?;
+    }
     let superseded = ask.disposition == Disposition::Supersede;
     Ok((if superseded { Action::Superseded } else { Action::Overwritten }, facts))
 }
@@ -250,17 +235,74 @@ async fn make(
         None => None,
     };
     let new = NewNode { directory, attributes, descriptor };
-    let node = match disk.mount.make(&ask.path, new).await {
-        Ok(node) => node,
-        Err(error) if is(&error, FileRefusal::ResourceAlreadyExists) => return Ok(None),
-        Err(error) => return Err(error.into()),
+    let made = match &ask.stream {
+        Some(Stream::Named(name)) => make_stream(x, disk, ask, name, new).await?,
+        Some(Stream::Unnamed) | None => make_file(x, disk, ask, new).await?,
     };
-    notify::added(&x.server, disk, directory, &node.path);
+    let Some(node) = made else { return Ok(None) };
     let mut request = open_request(x, disk, ask, &node, access);
     // It was made a moment ago: there is nothing to replace.
     request.overwrites = false;
     let fresh = open(x, &request, patience).await?;
     Ok(Some(Done { request, fresh, action: Action::Created, facts: node.facts }))
+}
+
+/// Makes a file or directory, unless somebody else has.
+async fn make_file(
+    x: &Exchange<'_>,
+    disk: &Disk,
+    ask: &Ask,
+    new: NewNode,
+) -> Result<Option<Node>, Failure> {
+    let directory = new.directory;
+    access::may_make(disk, &ask.path, directory).await?;
+    match disk.mount.make(&ask.path, new).await {
+        Ok(node) => {
+            notify::added(&x.server, disk, directory, &node.path);
+            Ok(Some(node))
+        }
+        Err(error) if is(&error, FileRefusal::ResourceAlreadyExists) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a stream, and a file for it if there is none.
+async fn make_stream(
+    x: &Exchange<'_>,
+    disk: &Disk,
+    ask: &Ask,
+    name: &EntryName,
+    new: NewNode,
+) -> Result<Option<Node>, Failure> {
+    let base = match disk.mount.lookup(&ask.path).await {
+        Ok(base) => {
+            let opens = x.server.core.opens();
+            opens.try_find(disk.key(base.id), opens.monotonic()).map_err(refused)?;
+            let permitted = access::permitted(disk, base.id, &base.facts).await?;
+            if !permitted.contains(AccessMask::WRITE_DATA) {
+                return Err(Status::ACCESS_DENIED.into());
+            }
+            base
+        }
+        Err(error) if is(&error, FileRefusal::ResourceNotFound) => {
+            let Some(base) = make_file(x, disk, ask, new).await? else { return Ok(None) };
+            base
+        }
+        Err(error) => return Err(error.into()),
+    };
+    match disk.mount.make_stream(&base, name).await {
+        Ok(node) => {
+            notify::added(&x.server, disk, false, &node.path);
+            Ok(Some(node))
+        }
+        Err(error)
+            if is(&error, FileRefusal::ResourceAlreadyExists)
+                || is(&error, FileRefusal::ResourceNotFound) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn open_request(
@@ -283,6 +325,7 @@ fn open_request(
     OpenRequest {
         file: disk.key(node.id),
         place: Place { above: node.above.clone(), path: node.path.clone() },
+        base: node.base.map(|base| disk.key(base)),
         directory: node.facts.directory,
         access,
         mode: OpenMode { access: access.classes(), share: ask.share },

@@ -1,0 +1,20 @@
+//! What a Windows file server does and Azure Files does not: off unless it is asked for.
+
+/// The choices of whoever runs the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Whether files and directories may have named streams.
+    pub streams: bool,
+    /// What security descriptors are good for.
+    pub descriptors: Descriptors,
+}
+
+/// What security descriptors are good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Descriptors {
+    /// They are kept and shown; whoever holds the account's key may do everything.
+    #[default]
+    Store,
+    /// They also decide what whoever holds the account's key may do.
+    Enforce,
+}
