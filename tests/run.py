@@ -19,15 +19,12 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-
-from harness import secrets
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 ENVIRONMENT = ROOT / "target" / "test-env"
-TRACES = ENVIRONMENT / "traces"
 NODE_MAJOR = 20
 NODE_PACKAGE = "22.23.3"
 AZURITE_PACKAGE = "3.37.0"
@@ -38,8 +35,7 @@ SUITE_SECONDS = 900
 class Suite:
     """`needs`: which client environment; `at least` is a floor, so a gutted suite fails.
 
-    `settings` are those of the server that JavaScript suites get. The servers of a `traced` suite log
-    at TRACE, and what they logged is searched for secrets.
+    `settings` are those of the server that JavaScript suites get.
     """
 
     name: str
@@ -47,50 +43,48 @@ class Suite:
     paths: tuple[str, ...]
     at_least: int
     settings: tuple[str, ...] = ()
-    traced: bool = False
 
 
 SUITES = (
-    Suite("python", "venv", ("suites/sdk",), 209, traced=True),
+    Suite("python", "venv", ("suites/sdk",), 209),
     Suite("js", "node", ("blob-*.test.mjs",), 67),
     Suite("pages", "venv", ("suites/pages",), 90),
-    Suite("protection", "venv", ("suites/protection",), 137, traced=True),
+    Suite("protection", "venv", ("suites/protection",), 137),
     Suite("js-protection", "node", ("protection.test.mjs",), 6,
           ("rehydration-seconds=1", "version-immutability=true", "encryption-scopes=red,blue",
            "container-retention-days=7")),
     Suite("service", "venv", ("suites/service",), 175),
     Suite("history", "venv", ("suites/history",), 18),
     Suite("js-history", "node", ("history.test.mjs",), 5),
-    Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45, traced=True),
+    Suite("legacy", "venv", ("suites/legacy/test_wire_versions.py",), 45),
     Suite("legacy-2018", "venv-2018", ("suites/legacy/test_client_2018.py",), 12),
     Suite("legacy-2014", "venv-2014", ("suites/legacy/test_client_2014.py",), 11),
     Suite("legacy-2019", "venv-2019", ("suites/legacy/test_tables_2019.py",), 12),
     Suite("rclone", "rclone", ("suites/rclone",), 7),
     Suite("tables", "venv", ("suites/tables",), 1800),
     Suite("article", "venv", ("suites/article",), 70),
-    Suite("access", "venv", ("suites/access",), 2500, traced=True),
-    Suite("tokens", "venv+node", ("suites/tokens",), 38, traced=True),
+    Suite("access", "venv", ("suites/access",), 2500),
+    Suite("tokens", "venv+node", ("suites/tokens",), 38),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("power", "venv+power", ("suites/power",), 11),
-    Suite("abuse", "venv+power", ("suites/abuse",), 16),
-    Suite("wire", "venv", ("suites/wire",), 62, traced=True),
-    Suite("bad-input", "venv", ("suites/bad_input",), 315, traced=True),
-    Suite("copy", "venv", ("suites/copy",), 172, traced=True),
+    Suite("wire", "venv", ("suites/wire",), 62),
+    Suite("bad-input", "venv", ("suites/bad_input",), 315),
+    Suite("copy", "venv", ("suites/copy",), 172),
     Suite("query", "venv", ("suites/query",), 22),
     Suite("tags", "venv", ("suites/tags",), 28),
-    Suite("table", "venv", ("suites/table_service",), 157, traced=True),
+    Suite("table", "venv", ("suites/table_service",), 157),
     Suite("table-js", "node", ("table-*.test.mjs",), 7),
-    Suite("queue", "venv", ("suites/queue",), 440, traced=True),
+    Suite("queue", "venv", ("suites/queue",), 440),
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 8),
     Suite("tools", "venv-tools", ("suites/tools",), 8),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 16),
     Suite("console", "venv", ("suites/console",), 46),
-    Suite("file", "venv+node", ("suites/file",), 95, traced=True),
+    Suite("file", "venv+node", ("suites/file",), 95),
     Suite("file-js", "node", ("file-*.test.mjs",), 12),
-    Suite("smb", "venv-smb", ("suites/smb",), 140, traced=True),
+    Suite("smb", "venv-smb", ("suites/smb",), 140),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
 
@@ -244,17 +238,6 @@ def count(report: Path) -> tuple[int, int, list[str]]:
     return passed, len(failed), failed
 
 
-def search(suite: Suite) -> list[str]:
-    """Secrets in what the suite's servers logged; none may be there."""
-    files, size, found = secrets.found_in(TRACES)
-    print(f"{'':12} figure secrets: {size} bytes of TRACE searched, seed none, {files} logs of "
-          f"{suite.name}, {len(found)} secrets", flush=True)  # fmt: skip
-    if size < secrets.LEAST_BYTES:
-        found.append(f"(only {size} bytes of TRACE: nothing was shown)")
-    shutil.rmtree(TRACES, ignore_errors=True)
-    return found[:20]
-
-
 def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list[str]]:
     reports = ENVIRONMENT / "reports"
     reports.mkdir(parents=True, exist_ok=True)
@@ -263,10 +246,6 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
     report.unlink(missing_ok=True)
     command, folder = command_for(suite, report)
     environment = {**environment, "ZAFFRE_SETTINGS": " ".join(suite.settings)}
-    if suite.traced:
-        shutil.rmtree(TRACES, ignore_errors=True)
-        TRACES.mkdir(parents=True)
-        environment["ZAFFRE_TRACES"] = str(TRACES)
     began = time.monotonic()
     with open(log, "w") as output:
         try:
@@ -281,8 +260,6 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
         names.append(f"(only {passed + failed - 1} tests ran; the floor is {suite.at_least})")
     if code != 0 and failed == 0:
         failed, names = 1, [f"(the suite ended with code {code})"]
-    secrets = search(suite) if suite.traced else []
-    failed, names = failed + len(secrets), names + secrets
     seconds = time.monotonic() - began
     print(f"{suite.name:12} {passed:4} passed {failed:3} failed {seconds:6.1f} s", flush=True)
     for line in findings(report):
@@ -298,7 +275,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Client suites against the real binary")
     parser.add_argument("--only", action="append", metavar="NAME", help="run only this suite")
     parser.add_argument("--binary", metavar="PATH", help="default: target/release/zaffre")
-    parser.add_argument("--trace", action="store_true", help="search the logs of all suites for secrets")
     parser.add_argument("--list", action="store_true", help="print the suites and stop")
     options = parser.parse_args()
     if options.list:
@@ -321,7 +297,6 @@ def main() -> int:
     for suite in SUITES:
         if options.only and suite.name not in options.only:
             continue
-        suite = replace(suite, traced=suite.traced or options.trace)
         good, bad, _ = run_suite(suite, environment)
         passed, failed = passed + good, failed + bad
     print(f"{passed} passed, {failed} failed ({time.monotonic() - began:.0f} s)")

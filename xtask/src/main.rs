@@ -5,6 +5,7 @@
 mod bench;
 mod fuzz;
 mod needs;
+mod proof;
 mod report;
 mod soak;
 mod source;
@@ -26,7 +27,9 @@ Usage: cargo xtask <command>
                               measure against peers in the same run, rewrite docs/benchmarks.md;
                               --quick does less and rewrites nothing
   fuzz [target] [--runs N]    fuzz one target, or all of them
-  soak --hours N [--seeds N]  the same tests with ever new seeds, for hours
+  proof [figure...] [--seed N]
+                              the figures of docs/reliability.md, in about a minute each
+  soak --hours N [figure...]  their long forms with ever new seeds, for hours
 ";
 
 /// What a command gives: `Ok(true)` if all went well, `Ok(false)` if it has already said what did
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["proof", rest @ ..] => proof::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         other => Err(format!("no such command: {}\n\n{HELP}", other.join(" "))),
     };

@@ -43,12 +43,6 @@ impl Program {
         self
     }
 
-    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.command.env(name, value);
-        self.shown = format!("{name}={value} {}", self.shown);
-        self
-    }
-
     /// After this long it is stopped and counts as failed.
     pub(crate) fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;

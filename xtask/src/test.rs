@@ -3,7 +3,7 @@
 //! Must never call a step that did not run a success.
 
 use crate::step::{Counts, Program};
-use crate::{Outcome, fuzz, needs, supply, tidy};
+use crate::{Outcome, fuzz, needs, proof, supply, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates outside of the ban on clocks and files: the binary, test machinery, this tool.
@@ -12,7 +12,7 @@ const MAY_TOUCH_THE_WORLD: &str = "--exclude zaffre --exclude zaffre-testkit --e
 /// A step: its name and how to run it.
 type Step = (&'static str, fn() -> Result<Counts, String>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("needs", || inside(needs::ensure)),
     ("format", || Program::new("cargo fmt --all --check").run()),
     ("tidy", || inside(check_tidy)),
@@ -23,6 +23,7 @@ const STEPS: [Step; 11] = [
     ("schedules", schedules),
     ("fuzz", fuzz::smoke),
     ("build", || Program::new("cargo build --locked --release -p zaffre").run()),
+    ("proof", || Ok(proof::step())),
     ("clients", clients),
 ];
 
@@ -100,7 +101,7 @@ fn rust_tests() -> Result<Counts, String> {
 /// Random thread schedules. A build of its own, because the feature swaps the locks of the code
 /// under test for ones that work only inside such a run.
 fn schedules() -> Result<Counts, String> {
-    Program::new("cargo test --locked -p zaffre-store -p zaffre-core --features zaffre-store/shuttle,zaffre-core/shuttle --test *schedules").run()
+    proof::named("schedules")
 }
 
 /// Real SDKs and tools against the real binary; the suite installs what it needs, pinned.

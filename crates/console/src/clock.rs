@@ -30,15 +30,18 @@ pub(crate) async fn turn(core: &Core, asked: &Value) -> Result<Value, Refused> {
         Some("resume") => clock.resume(),
         Some("advance") => {
             clock.advance(by(asked.get("by").unwrap_or(&Value::Null))?);
+            // Reads go on at the time of what is on its way to the disk; after this they do not.
+            core.store().meta.settle().await.map_err(failed)?;
             // What has become due is done before the answer, so that tests need not wait for it.
-            let swept = core.run_background_once().await;
-            swept.map_err(|error| {
-                (hyper::StatusCode::INTERNAL_SERVER_ERROR, format!("what is due failed: {error}"))
-            })?;
+            core.run_background_once().await.map_err(failed)?;
         }
         _ => return Err(wrong("`action` must be freeze, advance or resume")),
     }
     Ok(show(clock))
+}
+
+fn failed(error: impl std::fmt::Display) -> Refused {
+    (hyper::StatusCode::INTERNAL_SERVER_ERROR, format!("what is due failed: {error}"))
 }
 
 /// A time in seconds, or text as [`parse`] reads it.

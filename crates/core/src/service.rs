@@ -210,9 +210,10 @@ impl Core {
         &self.0.heads
     }
 
-    /// The instant a read happens: never before what it sees was committed.
+    /// The instant a read happens: what it sees is all that was committed until then.
+    #[expect(clippy::unused_self, reason = "who has a core asks it for the time")]
     pub(crate) fn now(&self, seen: &Snapshot) -> Timestamp {
-        self.store().clock.now().max(seen.stamp().time())
+        seen.now()
     }
 
     /// Runs a body to its end even if the caller goes away meanwhile, so that what depends on its

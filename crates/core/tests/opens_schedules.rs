@@ -7,7 +7,7 @@
 
 use shuttle::future::block_on;
 use shuttle::sync::{Arc, Mutex};
-use shuttle::thread;
+use shuttle::thread::{self, JoinHandle};
 use std::time::Duration;
 use zaffre_base::{Incarnation, Timestamp};
 use zaffre_core::file::opens::{
@@ -21,8 +21,8 @@ use zaffre_domain::fs::oplock::Caching;
 use zaffre_domain::fs::rest::RestOp;
 use zaffre_domain::fs::share_mode::OpenMode;
 use zaffre_store::Clock;
+use zaffre_testkit::schedules;
 
-const SCHEDULES: usize = 10_000;
 const FILE: FileKey = FileKey { share: Incarnation(1), file: FileId(7) };
 const LEASE: LeaseId = LeaseId { client: 1, key: 1 };
 /// Time stands: whoever waits must be woken, not timed out.
@@ -38,245 +38,259 @@ impl Listener for Ear {
     }
 }
 
-fn request(access: AccessMask, share: Classes, ear: &Ear) -> OpenRequest {
-    OpenRequest {
-        base: None,
-        file: FILE,
-        place: Place { above: [FileId::ROOT].into(), path: "seven".to_owned() },
-        directory: false,
-        access,
-        mode: OpenMode { access: access.classes(), share },
-        overwrites: false,
-        delete_on_close: false,
-        wanted: Wanted::Nothing,
-        rest_leased: false,
-        owner: Owner {
-            listener: std::sync::Arc::new(ear.clone()),
-            session: 1,
-            tree: 1,
-            client_address: "a".into(),
-            client_name: "a".into(),
-        },
-    }
+/// The table, and the ear of the client that uses it.
+#[derive(Clone)]
+struct World {
+    opens: Opens,
+    ear: Ear,
 }
 
-/// Opens, waiting as often as needed.
-fn open(opens: &Opens, request: &OpenRequest) -> Result<HandleId, Refused> {
-    let mut again = false;
-    loop {
-        match opens.try_open(request, again, NOW, Timestamp(0))? {
-            Attempt::Done(opened) => return Ok(opened.handle),
-            Attempt::Wait(waiting) => block_on(waiting.changed()),
+/// Runs `body` under random schedules. The threads that it gives are waited for, and then nothing
+/// may be left in the table.
+fn check(what: &str, body: impl Fn(&World) -> Vec<JoinHandle<()>> + Send + Sync + 'static) {
+    let run = move || {
+        let world = World { opens: Opens::new(Clock::default()), ear: Ear::default() };
+        for thread in body(&world) {
+            thread.join().expect("no panic");
         }
-        again = true;
-    }
+        assert!(world.opens.handles(FILE.share, Under::All).is_empty());
+        assert!(!world.opens.is_delete_pending(FILE));
+        let entered = world.opens.try_enter(FILE, RestOp::Delete, NOW);
+        assert!(matches!(entered, Ok(Attempt::Done(_))));
+    };
+    schedules(what, |seed, count| shuttle::check_random_with_seed(run, seed, count));
 }
 
-/// Enters, waiting as often as needed.
-fn enter(opens: &Opens, op: RestOp) -> Result<impl Drop, Refused> {
-    loop {
-        match opens.try_enter(FILE, op, NOW)? {
-            Attempt::Done(guard) => return Ok(guard),
-            Attempt::Wait(waiting) => block_on(waiting.changed()),
-        }
+impl World {
+    /// A thread of its own that has the table.
+    fn spawn(&self, body: impl FnOnce(&Self) + Send + 'static) -> JoinHandle<()> {
+        let world = self.clone();
+        thread::spawn(move || body(&world))
     }
-}
 
-/// Answers what the client was asked, once.
-fn answer(opens: &Opens, ear: &Ear) -> bool {
-    let heard = std::mem::take(&mut *ear.0.lock().expect("no panic"));
-    for event in &heard {
-        if let Event::Lease { lease, notice, .. } = event
-            && notice.answer
-        {
-            // The handle may be closed by now, which is an answer as well.
-            let _ = opens.answer_lease(*lease, notice.to);
+    /// What opening with this access asks for, everything shared.
+    fn request(&self, access: AccessMask) -> OpenRequest {
+        OpenRequest {
+            base: None,
+            file: FILE,
+            place: Place { above: [FileId::ROOT].into(), path: "seven".to_owned() },
+            directory: false,
+            access,
+            mode: OpenMode { access: access.classes(), share: Classes::ALL },
+            overwrites: false,
+            delete_on_close: false,
+            wanted: Wanted::Nothing,
+            rest_leased: false,
+            owner: Owner {
+                listener: std::sync::Arc::new(self.ear.clone()),
+                session: 1,
+                tree: 1,
+                client_address: "a".into(),
+                client_name: "a".into(),
+            },
         }
     }
-    !heard.is_empty()
-}
 
-fn nothing_is_left(opens: &Opens) {
-    assert!(opens.handles(FILE.share, Under::All).is_empty());
-    assert!(!opens.is_delete_pending(FILE));
-    assert!(matches!(opens.try_enter(FILE, RestOp::Delete, NOW), Ok(Attempt::Done(_))));
+    /// Opens, waiting as often as needed.
+    fn open(&self, request: &OpenRequest) -> Result<HandleId, Refused> {
+        let mut again = false;
+        loop {
+            match self.opens.try_open(request, again, NOW, Timestamp(0))? {
+                Attempt::Done(opened) => return Ok(opened.handle),
+                Attempt::Wait(waiting) => block_on(waiting.changed()),
+            }
+            again = true;
+        }
+    }
+
+    /// Opens to read and closes.
+    fn visit(&self) {
+        let handle = self.open(&self.request(AccessMask::READ_DATA)).expect("all is shared");
+        self.opens.close(handle).expect("open");
+    }
+
+    /// Opens to read, and caches everything.
+    fn open_caching(&self) -> HandleId {
+        let mut request = self.request(AccessMask::READ_DATA);
+        request.wanted =
+            Wanted::Lease { lease: LEASE, caching: Caching::RWH, epoch: 0, second_version: true };
+        self.open(&request).expect("the first")
+    }
+
+    /// Enters, waiting as often as needed.
+    fn enter(&self, op: RestOp) -> Result<impl Drop, Refused> {
+        loop {
+            match self.opens.try_enter(FILE, op, NOW)? {
+                Attempt::Done(guard) => return Ok(guard),
+                Attempt::Wait(waiting) => block_on(waiting.changed()),
+            }
+        }
+    }
+
+    /// Answers what the client was asked, once.
+    fn answer(&self) -> bool {
+        let heard = std::mem::take(&mut *self.ear.0.lock().expect("no panic"));
+        for event in &heard {
+            if let Event::Lease { lease, notice, .. } = event
+                && notice.answer
+            {
+                // The handle may be closed by now, which is an answer as well.
+                let _ = self.opens.answer_lease(*lease, notice.to);
+            }
+        }
+        !heard.is_empty()
+    }
 }
 
 /// A client caches everything; others open, read and write; the client answers or closes.
 #[test]
 fn breaks_are_answered_and_everybody_goes_on() {
-    let run = || {
-        let opens = Opens::new(Clock::default());
-        let ear = Ear::default();
-        let mut first = request(AccessMask::READ_DATA, Classes::ALL, &ear);
-        first.wanted =
-            Wanted::Lease { lease: LEASE, caching: Caching::RWH, epoch: 0, second_version: true };
-        let handle = open(&opens, &first).expect("the first");
-        let others: Vec<_> = (0..3)
-            .map(|which| {
-                let (opens, ear) = (opens.clone(), ear.clone());
-                thread::spawn(move || match which {
-                    0 => drop(enter(&opens, RestOp::GetProperties).expect("no conflict")),
-                    1 => drop(enter(&opens, RestOp::PutRange).expect("no conflict")),
-                    _ => {
-                        let second = request(AccessMask::READ_DATA, Classes::ALL, &ear);
-                        let handle = open(&opens, &second).expect("no conflict");
-                        opens.close(handle).expect("open");
-                    }
-                })
-            })
-            .collect();
-        let client = {
-            let (opens, ear) = (opens.clone(), ear.clone());
-            thread::spawn(move || {
+    check("open table, breaks", |world| {
+        let handle = world.open_caching();
+        vec![
+            world.spawn(|world| drop(world.enter(RestOp::GetProperties).expect("no conflict"))),
+            world.spawn(|world| drop(world.enter(RestOp::PutRange).expect("no conflict"))),
+            world.spawn(World::visit),
+            world.spawn(move |world| {
                 for _ in 0..2 {
-                    answer(&opens, &ear);
+                    world.answer();
                     thread::yield_now();
                 }
-                opens.close(handle).expect("open");
-            })
+                world.opens.close(handle).expect("open");
+            }),
+        ]
+    });
+}
+
+/// Who is inside: how many share, and whether somebody is alone.
+#[derive(Clone, Default)]
+struct Inside(Arc<Mutex<(u32, u32)>>);
+
+impl Inside {
+    /// Is there for a while, and looks who else is.
+    fn stay(&self, kind: LockKind) {
+        let alone = kind == LockKind::Exclusive;
+        let look = |by: i64| {
+            let mut inside = self.0.lock().expect("no panic");
+            let count = if alone { &mut inside.1 } else { &mut inside.0 };
+            *count = u32::try_from(i64::from(*count) + by).expect("as many out as in");
+            assert!(inside.1 == 0 || *inside == (0, 1), "not alone with the same bytes");
         };
-        for other in others {
-            other.join().expect("no panic");
+        look(1);
+        thread::yield_now();
+        look(-1);
+    }
+}
+
+/// Locks, stays, and lets go by unlocking or by closing; `gives_up` closes instead of waiting.
+fn hold(world: &World, inside: &Inside, kind: LockKind, unlocks: bool, gives_up: bool) {
+    let range = Range { offset: 0, len: 10 };
+    let access = AccessMask::WRITE_DATA.union(AccessMask::READ_DATA);
+    let handle = world.open(&world.request(access)).expect("all is shared");
+    match world.opens.lock(handle, &[(range, kind)], true, None).expect("queued") {
+        Locking::Granted => {}
+        Locking::Queued(wait) if gives_up => {
+            drop(wait);
+            world.opens.close(handle).expect("open");
+            return;
         }
-        client.join().expect("no panic");
-        nothing_is_left(&opens);
-    };
-    shuttle::check_random(run, SCHEDULES);
+        Locking::Queued(wait) => block_on(wait).expect("granted in the end"),
+    }
+    inside.stay(kind);
+    if unlocks {
+        world.opens.unlock(handle, &[range], None).expect("locked");
+    }
+    world.opens.close(handle).expect("open");
 }
 
 /// Two who want the same bytes alone, a third who gives up: never two at once, never none for ever.
 #[test]
 fn locks_exclude_and_no_waiter_is_forgotten() {
-    let run = || {
-        let opens = Opens::new(Clock::default());
-        let ear = Ear::default();
-        let inside = Arc::new(Mutex::new(0_u32));
-        let range = Range { offset: 0, len: 10 };
-        let threads: Vec<_> = (0..3)
-            .map(|which| {
-                let (opens, inside, ear) = (opens.clone(), inside.clone(), ear.clone());
-                thread::spawn(move || {
-                    let mine = request(AccessMask::WRITE_DATA, Classes::ALL, &ear);
-                    let handle = open(&opens, &mine).expect("all is shared");
-                    let wanted = [(range, LockKind::Exclusive)];
-                    match opens.lock(handle, &wanted, true, None).expect("queued") {
-                        Locking::Granted => {}
-                        Locking::Queued(wait) if which == 2 => {
-                            drop(wait);
-                            opens.close(handle).expect("open");
-                            return;
-                        }
-                        Locking::Queued(wait) => block_on(wait).expect("granted in the end"),
-                    }
-                    *inside.lock().expect("no panic") += 1;
-                    thread::yield_now();
-                    let mut now = inside.lock().expect("no panic");
-                    assert_eq!(*now, 1, "two hold the same bytes");
-                    *now -= 1;
-                    drop(now);
-                    if which == 0 {
-                        opens.unlock(handle, &[range], None).expect("locked");
-                    }
-                    opens.close(handle).expect("open");
-                })
-            })
-            .collect();
-        for thread in threads {
-            thread.join().expect("no panic");
-        }
-        nothing_is_left(&opens);
-    };
-    shuttle::check_random(run, SCHEDULES);
+    check("lock table, exclusive locks", |world| {
+        let inside = Inside::default();
+        let one = |which: u32| {
+            let inside = inside.clone();
+            let (unlocks, gives_up) = (which == 0, which == 2);
+            world.spawn(move |world| hold(world, &inside, LockKind::Exclusive, unlocks, gives_up))
+        };
+        (0..3).map(one).collect()
+    });
+}
+
+/// Two who share bytes and one who wants them alone.
+#[test]
+fn shared_locks_keep_out_who_wants_to_be_alone() {
+    check("lock table, shared and exclusive locks", |world| {
+        let inside = Inside::default();
+        let kinds = [LockKind::Shared, LockKind::Exclusive, LockKind::Shared];
+        let one = |(which, kind)| {
+            let inside = inside.clone();
+            world.spawn(move |world| hold(world, &inside, kind, which == 0, false))
+        };
+        kinds.into_iter().enumerate().map(one).collect()
+    });
 }
 
 /// REST deletes while SMB opens and closes, one of them with a mark: the file is removed by one of
 /// them only, and nobody holds it while that happens.
 #[test]
 fn a_file_is_removed_by_one_while_nobody_has_it() {
-    let run = || {
-        let opens = Opens::new(Clock::default());
-        let ear = Ear::default();
+    check("open table, removal", |world| {
         let alive = Arc::new(Mutex::new(true));
-        let smb: Vec<_> = [false, true]
-            .into_iter()
-            .map(|delete_on_close| {
-                let (opens, alive, ear) = (opens.clone(), alive.clone(), ear.clone());
-                thread::spawn(move || {
-                    let access = AccessMask::READ_DATA.union(AccessMask::DELETE);
-                    let mut mine = request(access, Classes::ALL, &ear);
-                    mine.delete_on_close = delete_on_close;
-                    let handle = match open(&opens, &mine) {
-                        Ok(handle) => handle,
-                        Err(Refused::DeletePending) => return,
-                        Err(other) => panic!("{other:?}"),
-                    };
-                    // As every opener does: look again whether the name is still there.
-                    let there = *alive.lock().expect("no panic");
-                    thread::yield_now();
-                    if there {
-                        assert!(*alive.lock().expect("no panic"), "removed under a handle");
-                    }
-                    if let Some(removal) = opens.close(handle).expect("open").removal {
-                        assert!(opens.handles(FILE.share, Under::All).is_empty());
-                        *alive.lock().expect("no panic") = false;
-                        drop(removal);
-                    }
-                })
-            })
-            .collect();
+        let smb = |delete_on_close: bool| {
+            let alive = alive.clone();
+            world.spawn(move |world| open_and_close(world, &alive, delete_on_close))
+        };
         let rest = {
-            let (opens, alive) = (opens.clone(), alive.clone());
-            thread::spawn(move || {
-                let Ok(guard) = enter(&opens, RestOp::Delete) else { return };
+            let alive = alive.clone();
+            world.spawn(move |world| {
+                let Ok(guard) = world.enter(RestOp::Delete) else { return };
                 *alive.lock().expect("no panic") = false;
                 thread::yield_now();
-                assert!(opens.handles(FILE.share, Under::All).is_empty());
+                assert!(world.opens.handles(FILE.share, Under::All).is_empty());
                 drop(guard);
             })
         };
-        for thread in smb.into_iter().chain([rest]) {
-            thread.join().expect("no panic");
-        }
-        nothing_is_left(&opens);
+        vec![smb(false), smb(true), rest]
+    });
+}
+
+fn open_and_close(world: &World, alive: &Mutex<bool>, delete_on_close: bool) {
+    let mut mine = world.request(AccessMask::READ_DATA.union(AccessMask::DELETE));
+    mine.delete_on_close = delete_on_close;
+    let handle = match world.open(&mine) {
+        Ok(handle) => handle,
+        Err(Refused::DeletePending) => return,
+        Err(other) => panic!("{other:?}"),
     };
-    shuttle::check_random(run, SCHEDULES);
+    // As every opener does: look again whether the name is still there.
+    let there = *alive.lock().expect("no panic");
+    thread::yield_now();
+    if there {
+        assert!(*alive.lock().expect("no panic"), "removed under a handle");
+    }
+    if let Some(removal) = world.opens.close(handle).expect("open").removal {
+        assert!(world.opens.handles(FILE.share, Under::All).is_empty());
+        *alive.lock().expect("no panic") = false;
+        drop(removal);
+    }
 }
 
 /// A client goes while others wait for its answer, and comes back or does not.
 #[test]
 fn a_client_that_goes_holds_nobody_up() {
-    let run = || {
-        let opens = Opens::new(Clock::default());
-        let ear = Ear::default();
-        let mut first = request(AccessMask::READ_DATA, Classes::ALL, &ear);
-        first.wanted =
-            Wanted::Lease { lease: LEASE, caching: Caching::RWH, epoch: 0, second_version: true };
-        let handle = open(&opens, &first).expect("the first");
-        let waiter = {
-            let (opens, ear) = (opens.clone(), ear.clone());
-            thread::spawn(move || {
-                let second = request(AccessMask::READ_DATA, Classes::ALL, &ear);
-                let handle = open(&opens, &second).expect("room was made");
-                opens.close(handle).expect("open");
-            })
-        };
-        let client = {
-            let (opens, ear) = (opens.clone(), ear.clone());
-            thread::spawn(move || {
-                let nobody = std::sync::Arc::new(ear.clone());
-                let orphaned = opens.orphan(handle, Duration::from_mins(1), nobody);
-                let owner = request(AccessMask::READ_DATA, Classes::ALL, &ear).owner;
-                let back = orphaned.and_then(|()| opens.adopt(handle, owner, Timestamp(0)));
-                while back.is_ok() && answer(&opens, &ear) {
-                    thread::yield_now();
-                }
-                let _ = opens.close(handle);
-            })
-        };
-        waiter.join().expect("no panic");
-        client.join().expect("no panic");
-        nothing_is_left(&opens);
-    };
-    shuttle::check_random(run, SCHEDULES);
+    check("open table, a client that goes", |world| {
+        let handle = world.open_caching();
+        let client = world.spawn(move |world| {
+            let nobody = std::sync::Arc::new(world.ear.clone());
+            let orphaned = world.opens.orphan(handle, Duration::from_mins(1), nobody);
+            let owner = world.request(AccessMask::READ_DATA).owner;
+            let back = orphaned.and_then(|()| world.opens.adopt(handle, owner, Timestamp(0)));
+            while back.is_ok() && world.answer() {
+                thread::yield_now();
+            }
+            let _ = world.opens.close(handle);
+        });
+        vec![world.spawn(World::visit), client]
+    });
 }

@@ -6,10 +6,10 @@
 #![cfg(feature = "shuttle")]
 
 use shuttle::sync::{Arc, Mutex};
-use shuttle::thread;
+use shuttle::{check_random_with_seed, thread};
 use zaffre_store::meta::{CommitQueue, Refused};
+use zaffre_testkit::schedules;
 
-const SCHEDULES: usize = 10_000;
 const PRODUCERS: u32 = 3;
 const ITEMS: u32 = 4;
 
@@ -71,10 +71,12 @@ fn run(close_early: bool) {
 
 #[test]
 fn every_item_is_taken_once_and_in_order() {
-    shuttle::check_random(|| run(false), SCHEDULES);
+    let check = |seed, count| check_random_with_seed(|| run(false), seed, count);
+    schedules("the commit queue, all taken", check);
 }
 
 #[test]
 fn closing_loses_nothing_that_was_accepted() {
-    shuttle::check_random(|| run(true), SCHEDULES);
+    let check = |seed, count| check_random_with_seed(|| run(true), seed, count);
+    schedules("the commit queue, closed early", check);
 }

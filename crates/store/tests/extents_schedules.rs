@@ -11,8 +11,12 @@ use zaffre_base::{ContentId, Stamp};
 use zaffre_store::Placement;
 use zaffre_store::extents::OpenWrites;
 use zaffre_store::pins::Pins;
+use zaffre_testkit::schedules;
 
-const SCHEDULES: usize = 10_000;
+/// Random schedules of `run`.
+fn check(what: &str, run: impl Fn() + Send + Sync + 'static) {
+    schedules(what, |seed, count| shuttle::check_random_with_seed(run, seed, count));
+}
 
 /// A store so small that its rules are plain: one row that says what is current, and what is freed.
 #[derive(Default)]
@@ -111,13 +115,13 @@ fn a_pinned_content_is_never_freed_in_any_schedule() {
 
 #[test]
 fn pinned_contents_are_never_freed_with_many_readers() {
-    shuttle::check_random(|| contents(3, 3, careful_reader), SCHEDULES);
+    check("pins, many readers", || contents(3, 3, careful_reader));
 }
 
 #[test]
 #[should_panic(expected = "a reader's bytes")]
 fn a_reader_that_pins_too_late_is_found_out() {
-    shuttle::check_random(|| contents(2, 2, careless_reader), SCHEDULES);
+    check("pins, taken too late", || contents(2, 2, careless_reader));
 }
 
 /// Compaction: the content stays, its address changes, the old place is freed.
@@ -166,7 +170,7 @@ fn an_address_in_use_is_never_freed_in_any_schedule() {
 
 #[test]
 fn addresses_in_use_are_never_freed_with_many_readers() {
-    shuttle::check_random(|| moves(3, 3), SCHEDULES);
+    check("pins, while contents move", || moves(3, 3));
 }
 
 /// Records by sequence: which exist, which a row names, which were freed as orphans.
@@ -222,5 +226,5 @@ fn a_record_of_an_open_write_is_never_an_orphan_in_any_schedule() {
 #[test]
 #[should_panic(expected = "freed as an orphan")]
 fn a_write_without_a_guard_is_found_out() {
-    shuttle::check_random(|| orphans(false), SCHEDULES);
+    check("open writes", || orphans(false));
 }

@@ -1,9 +1,18 @@
-//! What tests share: choices that a seed decides, which seeds to run, running cases side by side.
+//! What tests share: choices that a seed decides, which seeds to run, running cases side by side;
+//! and histories of the real binary, recorded and checked.
 //!
 //! Must never be a dependency of anything that ships.
 
+mod histories;
+mod linear;
+mod models;
 mod random;
+mod real;
+mod schedules;
 mod seeds;
+mod subjects;
 
+pub use histories::histories;
 pub use random::Random;
+pub use schedules::schedules;
 pub use seeds::{in_parallel, seeds};

@@ -9,7 +9,6 @@ mod capped;
 mod certificate;
 mod check;
 mod console;
-mod descriptors;
 mod endpoints;
 mod failure;
 mod import;

@@ -3,7 +3,6 @@
 //! Must never end because of anything a client does.
 
 mod access;
-mod admission;
 mod body;
 mod exchange;
 mod framing;
@@ -13,7 +12,6 @@ mod spelling;
 mod wire;
 
 pub use access::{Access, AccessLog};
-pub use admission::Admission;
 pub use body::limited;
 pub use options::{ServerOptions, Timeouts, WallClock};
 pub(crate) use render::document as error_document;
@@ -31,7 +29,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -81,7 +79,7 @@ impl Listener {
         getrandom::fill(&mut random).map_err(io::Error::from)?;
         let server = service.server();
         let keep_alive = format!("timeout={}", options.timeouts.idle.as_secs());
-        let slots = options.connections.clone();
+        let slots = Arc::new(Semaphore::new(options.connections));
         let grace = options.timeouts.grace;
         let door = Arc::new(Door {
             service,

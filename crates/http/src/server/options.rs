@@ -1,13 +1,11 @@
 //! What the operator or a test may choose about a server.
 
 use super::access::AccessLog;
-use super::admission::Admission;
 use crate::faults::Faults;
 use crate::limits;
 use crate::traffic::Traffic;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use zaffre_base::Timestamp;
 
 /// Tells the time of day; shown in error bodies and nowhere else.
@@ -16,10 +14,8 @@ pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Choices for one listener.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Room for connections; listeners may share it.
-    pub connections: Arc<Semaphore>,
-    /// Room for requests; listeners may share it.
-    pub admission: Arc<Admission>,
+    /// Connections open at once.
+    pub connections: usize,
     /// Time limits.
     pub timeouts: Timeouts,
     /// The time of day.
@@ -35,15 +31,8 @@ pub struct ServerOptions {
 impl ServerOptions {
     /// The named limits and this clock.
     pub fn new(clock: WallClock) -> Self {
-        Self {
-            connections: Arc::new(Semaphore::new(limits::CONNECTIONS)),
-            admission: Arc::default(),
-            timeouts: Timeouts::default(),
-            clock,
-            traffic: Arc::default(),
-            faults: None,
-            access: None,
-        }
+        let (connections, timeouts) = (limits::CONNECTIONS, Timeouts::default());
+        Self { connections, timeouts, clock, traffic: Arc::default(), faults: None, access: None }
     }
 }
 

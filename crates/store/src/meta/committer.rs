@@ -2,7 +2,7 @@
 //!
 //! Must never answer before the batch is durable.
 
-use super::embedded::{Shared, Waiting, run};
+use super::embedded::{NO_BATCH, Shared, Waiting, run};
 use super::engine::Verdict;
 use super::journal::Journal;
 use super::layers::{Layers, LayersAt};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
-use zaffre_base::Stamp;
+use zaffre_base::{Stamp, Timestamp};
 
 /// Rows in memory may grow to so many times the intended size while a checkpoint is under way.
 const PATIENCE: usize = 3;
@@ -57,11 +57,16 @@ impl Committer {
         let mut answers = Answers::new();
         let before = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
         let ready = self.shared.poison.check().and_then(|()| self.make_room());
+        // From here on readers do not go ahead of what this batch decides.
+        self.shared.under_way.store(self.shared.clock.now().0, Ordering::SeqCst);
         let result = ready.and_then(|()| self.run_batch(waiting, before, &mut answers));
+        if let Ok(last) = &result {
+            self.shared.last_stamp.store(last.0, Ordering::SeqCst);
+        }
+        self.shared.under_way.store(NO_BATCH, Ordering::SeqCst);
         match result {
-            Ok(last) => {
+            Ok(_) => {
                 self.shared.batches.add(u64::try_from(answers.len()).unwrap_or(u64::MAX));
-                self.shared.last_stamp.store(last.0, Ordering::SeqCst);
                 for (answer, outcome) in answers {
                     // The receiver may be gone with its client.
                     drop(answer.send(outcome));
@@ -86,7 +91,11 @@ impl Committer {
     ) -> Result<Stamp, StoreError> {
         let layers = self.shared.layers();
         // Later bodies of the batch see the writes of earlier ones, which no reader sees yet.
-        let view = LayersAt { layers: Arc::clone(&layers), stamp: Stamp(u64::MAX) };
+        let view = LayersAt {
+            layers: Arc::clone(&layers),
+            stamp: Stamp(u64::MAX),
+            now: Timestamp(u64::MAX),
+        };
         let (mut last, mut bytes) = (before, 0);
         self.journal.begin();
         while bytes < limits::BATCH_BYTES

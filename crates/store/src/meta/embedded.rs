@@ -33,8 +33,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
-use zaffre_base::Stamp;
 use zaffre_base::measure::Histogram;
+use zaffre_base::{Stamp, Timestamp};
+
+/// What `under_way` is while nothing is.
+pub(super) const NO_BATCH: u64 = u64::MAX;
 
 /// A transaction waiting for the commit thread.
 pub(super) struct Waiting {
@@ -61,6 +64,8 @@ pub(super) struct Turn {
 pub(super) struct Shared {
     layers: RwLock<Arc<Layers>>,
     pub(super) last_stamp: AtomicU64,
+    /// No commit that is not durable yet has an earlier stamp; [`NO_BATCH`] if there is none.
+    pub(super) under_way: AtomicU64,
     pub(super) queue: CommitQueue<Waiting>,
     turn: Mutex<Turn>,
     pub(super) turned: Condvar,
@@ -135,6 +140,7 @@ impl Embedded {
         let shared = Arc::new(Shared {
             layers: RwLock::new(Arc::new(layers)),
             last_stamp: AtomicU64::new(last.0),
+            under_way: AtomicU64::new(NO_BATCH),
             queue: CommitQueue::new(limits::WAITING),
             turn: Mutex::new(turn),
             turned: Condvar::new(),
@@ -195,6 +201,10 @@ impl Shared {
     }
 
     fn snapshot(&self) -> LayersAt {
+        // In this order: a batch that begins after the second line draws its stamps after the first,
+        // and one that had ended by then is seen below. So no commit up to `now` is missed.
+        let clock = self.clock.now();
+        let now = clock.min(Stamp(self.under_way.load(Ordering::SeqCst)).time());
         // The stamp is read under the lock: until it is released no newer layer can appear that
         // holds commits up to the stamp, nor can the tree get ahead of it.
         let slot = self.layers.read().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +213,7 @@ impl Shared {
             self.turn().broken = true;
             self.turned.notify_all();
         }
-        LayersAt { layers: Arc::clone(&slot), stamp }
+        LayersAt { layers: Arc::clone(&slot), stamp, now: now.max(stamp.time()) }
     }
 
     /// A thread has panicked: nobody may wait for it, neither a caller nor the other thread. What
@@ -224,7 +234,7 @@ impl Shared {
     /// Runs the body on a snapshot; true if that settled it (refused, or nothing to write).
     fn rehearse(&self, at: &Placement, body: &mut Body) -> Result<bool, StoreError> {
         let snapshot = self.snapshot();
-        let stamp = Stamp(self.clock.now().0.max(snapshot.stamp.0 + 1));
+        let stamp = Stamp(snapshot.now.0.max(snapshot.stamp.0 + 1));
         let (verdict, writes) = run(&snapshot, at, stamp, body)?;
         match verdict {
             Verdict::Commit => Ok(writes.is_empty()),
@@ -237,6 +247,22 @@ impl Shared {
 impl SnapshotView for LayersAt {
     fn stamp(&self) -> Stamp {
         self.stamp
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+}
+
+impl Embedded {
+    /// Gives a body to the commit thread and waits for its answer.
+    async fn commit(&self, at: Placement, body: Body) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.shared.queue.push(Waiting { at, body, answer }).map_err(|e| match e {
+            Refused::Full(_) => StoreError::Busy,
+            Refused::Closed(_) => StoreError::Closed,
+        })?;
+        answered.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
@@ -252,13 +278,15 @@ impl Engine for Embedded {
             if self.shared.rehearse(&at, &mut body)? {
                 return Ok(());
             }
-            let (answer, answered) = oneshot::channel();
-            self.shared.queue.push(Waiting { at, body, answer }).map_err(|e| match e {
-                Refused::Full(_) => StoreError::Busy,
-                Refused::Closed(_) => StoreError::Closed,
-            })?;
-            answered.await.unwrap_or(Err(StoreError::Closed))
+            self.commit(at, body).await
         })
+    }
+
+    fn settle(&self) -> Submitted<'_> {
+        // Commits are made in order: when this one, which does nothing, has its turn, all that were
+        // under way have ended.
+        let nothing: Body = Box::new(|_| Verdict::Refuse);
+        Box::pin(self.commit(Placement::new(Vec::new()), nothing))
     }
 
     fn last_stamp(&self) -> Stamp {

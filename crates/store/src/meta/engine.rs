@@ -11,7 +11,7 @@ use bytes::Bytes;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use zaffre_base::Stamp;
+use zaffre_base::{Stamp, Timestamp};
 
 /// What a run of a body came to.
 pub(crate) enum Verdict {
@@ -33,12 +33,15 @@ pub(crate) type Submitted<'a> = Pin<Box<dyn Future<Output = Result<(), StoreErro
 pub(crate) trait Engine: Send + Sync {
     fn snapshot(&self) -> Result<Arc<dyn SnapshotView>, StoreError>;
     fn submit<'a>(&'a self, at: &Placement, body: Body) -> Submitted<'a>;
+    fn settle(&self) -> Submitted<'_>;
     fn last_stamp(&self) -> Stamp;
 }
 
 /// A consistent state of all rows.
 pub(crate) trait SnapshotView: View + Send + Sync {
     fn stamp(&self) -> Stamp;
+    /// The time of this state: every commit up to it is in here.
+    fn now(&self) -> Timestamp;
 }
 
 /// The metadata of a store. Clones share it.
@@ -61,6 +64,12 @@ impl Meta {
     #[expect(clippy::unused_async, reason = "a networked engine asks its server here")]
     pub async fn snapshot(&self, at: &Placement) -> Result<Snapshot, StoreError> {
         Ok(Snapshot { view: self.0.snapshot()?, at: at.clone() })
+    }
+
+    /// Returns when every commit that began before has ended. A snapshot that is taken from then on
+    /// is at least of the time that the clock shows now.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        self.0.settle().await
     }
 
     /// Calls `each` with rows of all placements, in order, from one state; for checkers, which may
@@ -147,6 +156,12 @@ impl Snapshot {
     /// The newest commit it sees.
     pub fn stamp(&self) -> Stamp {
         self.view.stamp()
+    }
+
+    /// The instant at which this state is read: every commit up to it is seen, and none after it.
+    /// The clock may be ahead, while commits of an earlier time are on their way to the disk.
+    pub fn now(&self) -> Timestamp {
+        self.view.now()
     }
 
     /// The value under `key`.

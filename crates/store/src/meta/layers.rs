@@ -9,7 +9,7 @@ use super::tx::View;
 use crate::error::StoreError;
 use bytes::Bytes;
 use std::sync::Arc;
-use zaffre_base::Stamp;
+use zaffre_base::{Stamp, Timestamp};
 
 /// Rows taken from memory at once: readers hold the table's lock no longer than this takes.
 const CHUNK: usize = 1_024;
@@ -27,6 +27,8 @@ pub(crate) struct Layers {
 pub(crate) struct LayersAt {
     pub(crate) layers: Arc<Layers>,
     pub(crate) stamp: Stamp,
+    /// Every commit up to this time is in here.
+    pub(crate) now: Timestamp,
 }
 
 impl View for LayersAt {

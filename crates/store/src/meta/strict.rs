@@ -12,7 +12,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use zaffre_base::Stamp;
+use zaffre_base::{Stamp, Timestamp};
 
 type Rows = BTreeMap<Vec<u8>, Bytes>;
 
@@ -77,6 +77,7 @@ impl Strict {
         let view = StrictSnapshot {
             rows: Arc::clone(rows),
             stamp,
+            now: stamp.time(),
             taken: None,
             clock: self.clock.clone(),
         };
@@ -133,6 +134,8 @@ impl Engine for Strict {
         Ok(Arc::new(StrictSnapshot {
             rows: Arc::clone(&state.rows),
             stamp: state.last,
+            // No commit is under way while the state is locked.
+            now: self.clock.now().max(state.last.time()),
             taken: Some(self.clock.monotonic()),
             clock: self.clock.clone(),
         }))
@@ -151,6 +154,12 @@ impl Engine for Strict {
         })
     }
 
+    fn settle(&self) -> Submitted<'_> {
+        // Commits happen while the state is locked.
+        drop(self.state());
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     fn last_stamp(&self) -> Stamp {
         self.state().last
     }
@@ -159,6 +168,7 @@ impl Engine for Strict {
 struct StrictSnapshot {
     rows: Arc<Rows>,
     stamp: Stamp,
+    now: Timestamp,
     taken: Option<Duration>,
     clock: Clock,
 }
@@ -191,6 +201,10 @@ impl View for StrictSnapshot {
 impl SnapshotView for StrictSnapshot {
     fn stamp(&self) -> Stamp {
         self.stamp
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
     }
 }
 
