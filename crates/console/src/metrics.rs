@@ -47,6 +47,11 @@ fn process(page: &mut Page, watched: &Watched) {
     page.family("zaffre_file_handles", "gauge", "Files held open over SMB.");
     let handles = u64::try_from(watched.core.opens().count()).unwrap_or(u64::MAX);
     page.value("zaffre_file_handles", &[], handles);
+    let name = "zaffre_leases_held";
+    page.family(name, "gauge", "Leases held now that were taken or renewed since the start.");
+    for (on, count) in watched.core.leases().count(watched.core.store().clock.now()) {
+        page.value(name, &[("on", on)], count);
+    }
     page.family("zaffre_panics_total", "counter", "Handlers that panicked: bugs.");
     page.value("zaffre_panics_total", &[], watched.alarms.panics.load(Ordering::Relaxed));
 }
@@ -91,6 +96,13 @@ fn errors(page: &mut Page, traffic: &Traffic) {
     page.family(name, "counter", "Answers that mean that two clients met, by kind.");
     for ((service, kind), count) in &conflicts {
         page.value(name, &[("service", service), ("kind", kind)], *count);
+    }
+    let name = "zaffre_retries_total";
+    page.family(name, "counter", "Requests that their client had sent before, by their id.");
+    let mut retries: Vec<_> = traffic.retries().collect();
+    retries.sort_unstable();
+    for (service, count) in retries {
+        page.value(name, &[("service", &service.to_ascii_lowercase())], count);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
 use crate::file::opens::Opens;
 use crate::file::share::InProgress;
+use crate::leases::Leases;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
 use crate::settings::Settings;
@@ -41,6 +42,7 @@ struct Inner {
     logs: Buffer,
     snapshotting: InProgress,
     opens: Opens,
+    leases: Leases,
     copies: Copies,
     remote: OnceLock<Arc<dyn Remote>>,
 }
@@ -136,6 +138,7 @@ impl Core {
             readers: sparse::Readers::default(),
             logs: Buffer::default(),
             snapshotting: InProgress::default(),
+            leases: Leases::default(),
             copies: Copies::default(),
             remote: OnceLock::new(),
         }))
@@ -154,6 +157,11 @@ impl Core {
     /// Who has which file open.
     pub fn opens(&self) -> &Opens {
         &self.0.opens
+    }
+
+    /// Which leases are held.
+    pub fn leases(&self) -> &Leases {
+        &self.0.leases
     }
 
     /// Chunks of sparse contents that wait to be folded.

@@ -3,6 +3,7 @@
 //! Must never hold a request up: counting is two lookups and a few atomic additions. Names come
 //! from the code alone, so what is kept is bounded.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use zaffre_base::measure::{Histogram, Register};
@@ -14,10 +15,14 @@ const MICROSECONDS: &[u64] = &[
 ];
 /// Kinds of answers: operations of all services, times the statuses each can have.
 const ANSWERS: usize = 4_096;
+/// Services.
+const SERVICES: usize = 8;
 /// Operations of all services.
 const OPERATIONS: usize = 512;
 /// Error codes of all services.
 const CODES: usize = 1_024;
+/// Requests that are remembered to know those that are sent again.
+const REMEMBERED: usize = 8_192;
 /// Stands for an operation that was never found out.
 pub const UNKNOWN: &str = "Unknown";
 
@@ -42,6 +47,9 @@ pub struct Traffic {
     answers: Register<(&'static str, &'static str, u16), AtomicU64>,
     times: Register<(&'static str, &'static str), Histogram>,
     codes: Register<(&'static str, &'static str, u16), AtomicU64>,
+    retries: Register<&'static str, AtomicU64>,
+    /// What requests with an id looked like, each in the place that its hash says.
+    remembered: Box<[AtomicU64]>,
     /// Connections open now.
     connections: AtomicU64,
 }
@@ -52,6 +60,8 @@ impl Default for Traffic {
             answers: Register::new(ANSWERS),
             times: Register::new(OPERATIONS),
             codes: Register::new(CODES),
+            retries: Register::new(SERVICES),
+            remembered: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
             connections: AtomicU64::new(0),
         }
     }
@@ -70,6 +80,24 @@ impl Traffic {
         if let Some(code) = code {
             raise(self.codes.of((service, code, status), AtomicU64::default));
         }
+    }
+
+    /// Counts a request that its client has sent before: clients give a request a new id
+    /// (`x-ms-client-request-id`), and send it again with the same one. Of many requests in between
+    /// some repetitions are missed, and none is made up but by a collision of 64-bit hashes.
+    pub(crate) fn notice(&self, service: &'static str, request: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        request.hash(&mut hasher);
+        let hash = hasher.finish() | 1;
+        let place = usize::try_from(hash >> 32).unwrap_or(0) % REMEMBERED;
+        if self.remembered[place].swap(hash, Ordering::Relaxed) == hash {
+            raise(self.retries.of(service, AtomicU64::default));
+        }
+    }
+
+    /// Requests that were sent again, by service.
+    pub fn retries(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.retries.iter().map(|(service, n)| (*service, n.load(Ordering::Relaxed)))
     }
 
     /// Answers by service, operation and status.
@@ -138,6 +166,15 @@ mod tests {
         );
         let times: u64 = traffic.times().map(|(_, _, times)| times.read().count).sum();
         assert_eq!((times, traffic.codes().count()), (4, 2));
+    }
+
+    #[test]
+    fn a_request_that_is_sent_again_is_counted() {
+        let traffic = Traffic::default();
+        for request in [("1", "PUT /a"), ("2", "PUT /a"), ("1", "PUT /a"), ("1", "GET /a")] {
+            traffic.notice("Blob", request);
+        }
+        assert_eq!(traffic.retries().collect::<Vec<_>>(), [("Blob", 1)]);
     }
 
     #[test]

@@ -23,11 +23,13 @@ FAMILIES = {
     "zaffre_ready": "gauge",
     "zaffre_connections": "gauge",
     "zaffre_file_handles": "gauge",
+    "zaffre_leases_held": "gauge",
     "zaffre_panics_total": "counter",
     "zaffre_requests_total": "counter",
     "zaffre_request_duration_seconds": "histogram",
     "zaffre_errors_total": "counter",
     "zaffre_conflicts_total": "counter",
+    "zaffre_retries_total": "counter",
     "zaffre_store_failed": "gauge",
     "zaffre_commit_batch_transactions": "histogram",
     "zaffre_sync_duration_seconds": "histogram",
@@ -131,6 +133,53 @@ def test_conflicts_are_counted_by_kind(server, blobs, queues, tables, name):
         conflict % ("table", "condition_412"): 1,
         conflict % ("queue", "exists_409"): 1,
     }
+
+
+def test_leases_that_are_held(server, blobs, name):
+    held = 'zaffre_leases_held{on="%s"}'
+    before = metrics(server)
+    container = blobs.get_container_client(name)
+    container.create_container()
+    first = container.upload_blob("a", b"1").acquire_lease(-1)
+    container.upload_blob("b", b"2").acquire_lease(60)
+    container.upload_blob("c", b"3").acquire_lease(60)
+    whole = container.acquire_lease(-1)
+    now = metrics(server)
+    assert now[held % "blob"] - before[held % "blob"] == 3
+    assert now[held % "container"] - before[held % "container"] == 1
+    first.release()
+    container.get_blob_client("b").get_blob_properties()
+    assert metrics(server)[held % "blob"] - before[held % "blob"] == 2
+    container.delete_container(lease=whole)
+    now = metrics(server)
+    assert (now[held % "blob"], now[held % "container"]) == (
+        before[held % "blob"], before[held % "container"])  # fmt: skip
+
+
+def test_leases_run_out(server, blobs, controls, name):
+    held = 'zaffre_leases_held{on="blob"}'
+    container = blobs.create_container(name)
+    container.upload_blob("b", b"1").acquire_lease(15)
+    assert metrics(server)[held] >= 1
+    controls.advance("61s")
+    assert metrics(server)[held] == 0
+
+
+def test_requests_that_are_sent_again_are_counted(server, client, name):
+    """As the JavaScript client does it; the one for Python takes a new id each time."""
+
+    def send(identity: str, path: str) -> None:
+        headers = {"x-ms-client-request-id": identity}
+        client.send("HEAD", path, query={"restype": "container"}, headers=headers).expect(404)
+
+    def act():
+        for identity, path in [("1", f"/{name}"), ("2", f"/{name}"), ("1", f"/{name}x")]:
+            send(identity, path)
+        send("2", f"/{name}")
+        send("2", f"/{name}")
+
+    more = grown(server, act)
+    assert more['zaffre_retries_total{service="blob"}'] == 2
 
 
 def test_what_never_became_an_operation_is_counted_too(server):

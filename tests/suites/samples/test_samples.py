@@ -91,7 +91,7 @@ def test_object_store_and_opendal(server):
         print(f"-- {counts[0]}")
 
 
-CONTROLS = """
+CONTROLS = r"""
 import { QueueServiceClient } from "@azure/storage-queue";
 import { Controls } from "./controls.mjs";
 const [connection, consoleUrl] = process.argv.slice(2);
@@ -111,7 +111,9 @@ const [rule] = await controls.faults();
 await controls.removeFault(fault);
 await controls.addFault("internal");
 await controls.clearFaults();
-console.log(again[0].dequeueCount, rule.seen, rule.hit, (await controls.faults()).length);
+const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
+const retries = /zaffre_retries_total\{service="queue"\} (\d+)/.exec(metrics)?.[1];
+console.log(again[0].dequeueCount, rule.seen, rule.hit, (await controls.faults()).length, retries);
 """
 
 
@@ -121,4 +123,4 @@ def test_the_javascript_controls():
     script.write_text(CONTROLS)
     with Server("--test-controls") as server:
         said = run([node(), str(script), connection(server), server.console_url])
-    assert said.split() == ["2", "2", "1", "0"], said
+    assert said.split() == ["2", "2", "1", "0", "1"], said

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import adlfs
 import duckdb
+import duckdb_extension_azure
 import fsspec
 import pyarrow
 import pyarrow.dataset
@@ -95,7 +96,6 @@ def test_parquet_through_fsspec(files, bucket):
 
 
 def test_duckdb_through_fsspec(files, bucket):
-    """The azure extension is fetched at run time and not part of the wheel; fsspec is."""
     pyarrow.parquet.write_table(table(1_000), f"{bucket}/t.parquet", filesystem=files)
     database = duckdb.connect()
     database.register_filesystem(files)
@@ -103,6 +103,24 @@ def test_duckdb_through_fsspec(files, bucket):
     assert total == [(1_000, sum(range(1_000)))]
     database.execute(f"COPY (SELECT 42 AS answer) TO 'abfs://{bucket}/out.csv' (FORMAT csv)")
     assert files.cat(f"{bucket}/out.csv") == b"answer\n42\n"
+
+
+def test_duckdb_with_its_azure_extension(service, connection, bucket):
+    """The extension from its wheel; DuckDB loads it only if DuckDB's makers have signed it."""
+    folder = Path(duckdb_extension_azure.__file__).parent
+    (extension,) = folder.rglob("azure.duckdb_extension")
+    container = service.get_container_client(bucket)
+    container.upload_blob("in/a.csv", b"id,name\n1,one\n2,two\n")
+    container.upload_blob("in/b.csv", b"id,name\n3,three\n")
+    database = duckdb.connect()
+    database.execute(f"LOAD '{extension}'")
+    database.execute(f"CREATE SECRET (TYPE azure, CONNECTION_STRING '{connection}')")
+    read = database.sql(f"SELECT count(*), sum(id) FROM 'az://{bucket}/in/*.csv'").fetchall()
+    assert read == [(3, 6)]
+    rows = "SELECT range AS id FROM range(100000)"
+    database.execute(f"COPY ({rows}) TO 'az://{bucket}/out.parquet' (FORMAT parquet)")
+    read = database.sql(f"SELECT count(*), sum(id) FROM 'az://{bucket}/out.parquet'").fetchall()
+    assert read == [(100_000, sum(range(100_000)))]
 
 
 # -- Arrow's own file system -----------------------------------------------------------------------

@@ -40,6 +40,10 @@ pub(crate) async fn remove_blob(core: &Core, mut op: DeleteBlob) -> Result<Delet
         let deciding = Arc::clone(&deletion);
         let body = move |tx: &mut Tx<'_>| deciding.decide(tx);
         if let Some(reply) = core.commit(&site, body).await? {
+            let op = &deletion.op;
+            if op.at.moment == Moment::Current && op.snapshots != DeleteSnapshots::Only {
+                core.leases().forget(&op.at.leased());
+            }
             return Ok(reply);
         }
         settle(core, &site, &deletion.op.at.blob).await?;

@@ -31,6 +31,7 @@ pub async fn delete_container(core: &Core, op: Authorized<DeleteContainer>) -> R
     let core = core.clone();
     detached(async move {
         let closed = close_empty(&core, &at, &admit).await?;
+        let (account, name) = (at.account.clone(), at.container.clone());
         let deleted = match core.settings(&at.account).container_retention() {
             None => directory::delete(&core, &at.account, at.container.as_str(), admit).await,
             Some(time) => keep(&core, at, time, admit).await,
@@ -38,6 +39,9 @@ pub async fn delete_container(core: &Core, op: Authorized<DeleteContainer>) -> R
         if let (Err(Error::Refused(_)), Some(place)) = (&deleted, closed) {
             let guard = guard(place.incarnation);
             core.transact(&place.placement, move |tx| Ok(tx.delete(&guard)?)).await?;
+        }
+        if deleted.is_ok() {
+            core.leases().forget_inside(LeaseOn::Container, &account, name.as_str());
         }
         deleted
     })

@@ -20,6 +20,7 @@ pub async fn lease_blob(core: &Core, op: Authorized<LeaseBlob>) -> Result<LeaseO
     let found = find(core, &op.at.account, &op.at.container).await?;
     let (site, _hold) = found.for_write();
     let keys = site.keys;
+    let what = op.at.leased();
     let body = move |tx: &mut Tx<'_>| {
         alive(tx, keys)?;
         let key = keys.blob(&op.at.blob);
@@ -30,9 +31,11 @@ pub async fn lease_blob(core: &Core, op: Authorized<LeaseBlob>) -> Result<LeaseO
         let (lease, reply) = apply(head.lease, op.command, LeaseOn::Blob, op.context.version, now)?;
         head.lease = lease;
         head.store(tx, &key)?;
-        Ok(outcome(head.written, reply))
+        Ok((outcome(head.written, reply), lease, now))
     };
-    core.transact(&site.placement, body).await
+    let (outcome, lease, now) = core.transact(&site.placement, body).await?;
+    core.leases().note(what, &lease, now);
+    Ok(outcome)
 }
 
 /// Acquires, renews, changes, releases or breaks the lease of a container.
@@ -42,6 +45,7 @@ pub async fn lease_container(
 ) -> Result<LeaseOutcome, Error> {
     let (op, _) = op.into_parts();
     let directory = keys::directory(&op.at.account);
+    let what = op.at.leased();
     let body = move |tx: &mut Tx<'_>| {
         let key = keys::container(&op.at.container);
         let mut record =
@@ -52,9 +56,11 @@ pub async fn lease_container(
             apply(record.lease, op.command, LeaseOn::Container, op.context.version, now)?;
         record.lease = lease;
         record.store(tx, &key)?;
-        Ok(outcome(record.written, reply))
+        Ok((outcome(record.written, reply), lease, now))
     };
-    core.transact(&directory, body).await
+    let (outcome, lease, now) = core.transact(&directory, body).await?;
+    core.leases().note(what, &lease, now);
+    Ok(outcome)
 }
 
 fn apply(

@@ -17,9 +17,12 @@ pub async fn delete_file(core: &Core, op: Authorized<DeleteFile>) -> Result<(), 
     let lease = op.lease;
     let body = move |tx: &mut Tx<'_>, books: &mut Books, subject: &Subject| {
         admit::write(&subject.inode, lease, Use::Delete, tx.stamp().time()).map_err(Abort::Fail)?;
-        remove(tx, books, subject)
+        remove(tx, books, subject)?;
+        Ok(subject.id)
     };
-    change(core, &op.at, Kind::File, RestOp::Delete, op.patience, body).await
+    let id = change(core, &op.at, Kind::File, RestOp::Delete, op.patience, body).await?;
+    core.leases().forget(&op.at.leased(id));
+    Ok(())
 }
 
 /// Deletes a directory that has no entries and that nobody has open.

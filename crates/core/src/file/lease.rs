@@ -26,11 +26,14 @@ pub async fn lease_file(core: &Core, op: Authorized<LeaseFile>) -> Result<FileLe
         file.lease = lease;
         // In place: snapshots show no leases, so that there is nothing to keep for them.
         books.put_lease(tx, subject.id, &inode)?;
-        Ok(FileLeaseReply { written, id: reply.id, break_seconds: reply.break_seconds })
+        let reply = FileLeaseReply { written, id: reply.id, break_seconds: reply.break_seconds };
+        Ok((reply, subject.id, lease, tx.stamp().time()))
     };
     let how = match command {
         LeaseCommand::Acquire { .. } => RestOp::AcquireLease,
         _ => RestOp::List,
     };
-    change(core, &at, Kind::File, how, op.patience, body).await
+    let (reply, id, lease, now) = change(core, &at, Kind::File, how, op.patience, body).await?;
+    core.leases().note(at.leased(id), &lease, now);
+    Ok(reply)
 }

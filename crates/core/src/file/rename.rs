@@ -38,6 +38,7 @@ pub async fn rename(core: &Core, op: Authorized<Rename>) -> Result<Changed, Erro
         let writing = reading.for_write();
         let entered = enter_both(core, &op, &writing, id, replaced).await?;
         let Writing { site, keys, quota, hold, .. } = writing;
+        let leased = op.at.clone();
         let op = Arc::clone(&op);
         let body = move |tx: &mut Tx<'_>| {
             let _ = (&hold, &entered);
@@ -53,6 +54,9 @@ pub async fn rename(core: &Core, op: Authorized<Rename>) -> Result<Changed, Erro
             Ok((Some(changed), books.close(tx)?))
         };
         if let Some(changed) = core.commit(&site, body).await? {
+            if let Some(replaced) = replaced {
+                core.leases().forget(&leased.leased(replaced));
+            }
             return Ok(changed);
         }
     }

@@ -5,7 +5,7 @@
 use super::access::AccessLine;
 use super::body::{Left, Leftover, OutBody, RequestBody};
 use super::options::ServerOptions;
-use super::render::{self, Echo, Rendered};
+use super::render::{self, CLIENT_REQUEST_ID, Echo, Rendered};
 use super::spelling;
 use super::wire::Exchanges;
 use crate::error::ApiError;
@@ -87,6 +87,10 @@ pub(super) async fn answer<S: Service>(
     let (parts, incoming) = request.into_parts();
     let origin = Origin { peer: caller.peer, secure: caller.secure, id: door.ids.next() };
     let mut echo = Echo::of_parts(&parts.method, &parts.headers, origin.id);
+    if let Some(id) = parts.headers.get(CLIENT_REQUEST_ID) {
+        let request = (id.as_bytes(), &parts.method, &parts.uri);
+        door.options.traffic.notice(door.service.name(), request);
+    }
     let mut close = asks_to_close(&parts.headers) || door.stopping.load(Ordering::Relaxed);
     let expects = parts.headers.contains_key(EXPECT);
     let announced = content_length(&parts.headers);

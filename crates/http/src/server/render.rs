@@ -12,7 +12,7 @@ use zaffre_base::limits::CLIENT_REQUEST_ID_BYTES;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
-const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+pub(super) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 const ERROR_CODE: HeaderName = HeaderName::from_static("x-ms-error-code");
 /// The Server header of answers given before a service was reached.

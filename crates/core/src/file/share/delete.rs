@@ -37,10 +37,12 @@ pub async fn delete_share(core: &Core, op: Authorized<DeleteShare>) -> Result<u6
         let place = place(&op.at.share, &row(&inside, &op.at.share)?);
         drop(inside);
         let usage = state::usage(&core, &place).await?;
+        let at = op.at.clone();
         match op.at.snapshot {
             Some(taken) => delete_snapshot(&core, op.at, taken, op.lease).await?,
             None => delete_all(&core, op).await?,
         }
+        core.leases().forget_at(&at.leased());
         Ok(usage)
     })
     .await

@@ -18,6 +18,7 @@ use zaffre_store::{Abort, Tx};
 pub async fn lease_share(core: &Core, op: Authorized<LeaseShare>) -> Result<ShareLeased, Error> {
     let (LeaseShare { at, command }, _) = op.into_parts();
     let placement = directory(&at.share.account);
+    let what = at.leased();
     let body = move |tx: &mut Tx<'_>| {
         let name = at.share.share.as_str();
         let key = Family::Shares.row(name);
@@ -29,7 +30,7 @@ pub async fn lease_share(core: &Core, op: Authorized<LeaseShare>) -> Result<Shar
                 step(share.lease, command, LeaseOn::Share, now).map_err(Abort::Fail)?;
             share.lease = lease;
             share.store(tx, &key)?;
-            return Ok(leased(share.written, reply));
+            return Ok((leased(share.written, reply), lease, now));
         };
         let key = Family::Shares.snapshot(name, share.incarnation, taken);
         let missing = || fail(FileRefusal::ShareSnapshotNotFound);
@@ -38,9 +39,11 @@ pub async fn lease_share(core: &Core, op: Authorized<LeaseShare>) -> Result<Shar
             step(snapshot.lease, command, LeaseOn::Share, now).map_err(Abort::Fail)?;
         snapshot.lease = lease;
         snapshot.store(tx, &key)?;
-        Ok(leased(snapshot.written, reply))
+        Ok((leased(snapshot.written, reply), lease, now))
     };
-    core.transact(&placement, body).await
+    let (reply, lease, now) = core.transact(&placement, body).await?;
+    core.leases().note(what, &lease, now);
+    Ok(reply)
 }
 
 fn leased(written: Stamp, reply: LeaseReply) -> ShareLeased {
