@@ -79,8 +79,9 @@ SUITES = (
     Suite("queue-js", "node", ("queue-*.test.mjs",), 10),
     Suite("samples", "venv+node", ("suites/samples",), 8),
     Suite("tools", "venv-tools", ("suites/tools",), 9),
+    Suite("docs", "venv+node", ("suites/docs",), 28),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
-    Suite("packaging", "venv", ("suites/packaging",), 16),
+    Suite("packaging", "venv", ("suites/packaging",), 25),
     Suite("console", "venv", ("suites/console",), 49),
     Suite("file", "venv+node", ("suites/file",), 95),
     Suite("file-js", "node", ("file-*.test.mjs",), 12),
@@ -202,6 +203,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         azurite()
     if suite.needs == "venv+power":
         powerfail()
+    if suite.name == "packaging" and shutil.which("buildah") is None:
+        apt("buildah")
     if suite.name == "tools" and shutil.which("restic") is None:
         apt("restic")
     if suite.needs == "rclone" and shutil.which("rclone") is None:

@@ -13,7 +13,7 @@ pub(crate) struct Need {
     pub(crate) reason: &'static str,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     Need { probe: &["cc", "--version"], package: "gcc", reason: "ring is partly C and assembly" },
     Need {
         probe: &["python3", "-c", "import ensurepip, venv"],
@@ -26,6 +26,7 @@ const NEEDS: [Need; 6] = [
         reason: "the JavaScript client suites",
     },
     Need { probe: &["npm", "--version"], package: "npm", reason: "their packages" },
+    Need { probe: &["buildah", "--version"], package: "buildah", reason: "the container image" },
     Need { probe: &["restic", "version"], package: "restic", reason: "a tool that many use" },
     Need { probe: &["rclone", "version"], package: "rclone", reason: "a tool that many use" },
 ];

@@ -259,6 +259,11 @@ pub(crate) enum Command {
     },
     /// Print the man page
     Man,
+    /// Ask a running server's console whether it is ready; for health checks
+    Health {
+        #[command(flatten)]
+        remote: Remote,
+    },
     /// Turn the clock of a running server that has --test-controls
     Clock {
         #[command(flatten)]
@@ -362,6 +367,9 @@ mod tests {
             ("completions bash", true),
             ("completions tcsh", false),
             ("man", true),
+            ("health", true),
+            ("health --console http://127.0.0.1:1", true),
+            ("health now", false),
             ("clock advance 15s", true),
             ("clock advance", false),
             ("clock show --console http://127.0.0.1:1", true),

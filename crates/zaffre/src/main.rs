@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Some(Command::Import { command }) => import::run(command),
         Some(Command::Completions { shell }) => paper::completions(*shell),
         Some(Command::Man) => paper::manual(),
+        Some(Command::Health { remote }) => console::health(remote),
         Some(Command::Clock { remote, command }) => console::clock(remote, command),
         Some(Command::Fault { remote, command }) => console::fault(remote, command),
     };

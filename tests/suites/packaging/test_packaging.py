@@ -97,18 +97,6 @@ def test_a_console_can_be_asked_for_under_azurites_name(tmp_path):
     assert any(line.startswith("Zaffre console is") for line in lines)
 
 
-def test_the_containers_command_line_is_taken(tmp_path):
-    text = (PACKAGING / "Containerfile").read_text()
-    command = json.loads(re.search(r"^CMD (\[.*\])$", text.replace("\\\n", ""), re.M)[1])
-    assert command[0] == "zaffre"
-    words = [str(tmp_path) if word == "/data" else word for word in command[1:]]
-    line = ["env", "ZAFFRE_DEVELOPMENT_ACCOUNT=true", *server_command(), *words, *ANY_PORTS]
-    lines = started(line, tmp_path, "Connection string:")
-    assert {m[1] for each in lines if (m := READY.search(each))} >= {"Blob", "Queue", "Table"}
-    for port in ("10000", "10001", "10002", "10080"):
-        assert re.search(rf"^EXPOSE .*\b{port}\b", text, re.M)
-
-
 def test_the_units_command_line_is_taken(tmp_path):
     text = (PACKAGING / "systemd" / "zaffre.service").read_text()
     line = re.search(r"^ExecStart=\S+ (.*)$", text, re.M)[1]
@@ -132,6 +120,32 @@ def test_the_examples_are_well_formed():
         assert flag in known, flag
 
 
+def test_health(tmp_path):
+    from harness import Server
+
+    def asked(url: str) -> subprocess.CompletedProcess:
+        command = [*server_command(), "health", "--console", url]
+        return subprocess.run(command, capture_output=True, text=True, timeout=30)
+
+    with Server() as server:
+        url = server.console_url
+        deadline = time.monotonic() + 10
+        while (said := asked(url)).returncode != 0:
+            assert time.monotonic() < deadline, said.stderr
+        assert said.stdout == "ok\n"
+        server.stop()
+    said = asked(url)
+    assert said.returncode == 1 and url in said.stderr
+
+
+def test_the_binary_is_small():
+    """What the release profile makes is held to 25 MB; a debug build says nothing about it."""
+    size = Path(shutil.which(server_command()[0]) or server_command()[0]).stat().st_size
+    print(f"-- the binary under test has {size / 1e6:.1f} MB")
+    if "release" in server_command()[0]:
+        assert size <= 25_000_000
+
+
 def test_access_logs(tmp_path):
     from harness import Client, Server
 
@@ -152,5 +166,3 @@ def test_access_logs(tmp_path):
                 r'"PUT /\S+ HTTP/1\.1" 201 \d+ "-" "[^"]*"',
                 line,
             ), line
-
-

@@ -1,4 +1,4 @@
-//! `zaffre clock` and `zaffre fault`: the test controls of a running server.
+//! `zaffre health`, `clock` and `fault`: what a running server's console is asked.
 //!
 //! Must never know more than the console's own API offers to everybody.
 
@@ -89,6 +89,12 @@ enum FaultAction {
     Reset,
     /// The request is held up
     Delay,
+}
+
+/// Asks whether a server is ready; one that is not makes the program fail.
+pub(crate) fn health(remote: &Remote) -> Result<bool, Failure> {
+    say(&ask(&remote.console, "GET", "/readyz", "")?);
+    Ok(true)
 }
 
 /// Turns the clock of a server.

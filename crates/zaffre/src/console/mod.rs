@@ -5,7 +5,7 @@
 mod ask;
 mod commands;
 
-pub(crate) use commands::{ClockCommand, FaultCommand, Remote, clock, fault};
+pub(crate) use commands::{ClockCommand, FaultCommand, Remote, clock, fault, health};
 
 use crate::endpoints::Running;
 use crate::failure::Failure;
