@@ -80,6 +80,7 @@ SUITES = (
     Suite("samples", "venv+node", ("suites/samples",), 8),
     Suite("tools", "venv-tools", ("suites/tools",), 9),
     Suite("docs", "venv+node", ("suites/docs",), 28),
+    Suite("az", "venv-az", ("suites/az",), 95),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 25),
     Suite("console", "venv", ("suites/console",), 49),
