@@ -247,7 +247,7 @@ def wait_for_default_port() -> None:
 def readme_example(language: str) -> str:
     """The example of that language in README.md, exactly as it is written there."""
     text = (Path(__file__).parents[3] / "README.md").read_text()
-    found = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    found = re.findall(rf"```{language} run\n(.*?)```", text, re.DOTALL)
     assert len(found) == 1, f"README.md has {len(found)} examples in {language}"
     return found[0]
 
