@@ -20,6 +20,10 @@ pub(crate) struct SmbArgs {
     #[arg(long = "smbStreams")]
     streams: bool,
 
+    /// Let an SMB session use several connections (multichannel)
+    #[arg(long = "smbMultichannel")]
+    multichannel: bool,
+
     /// What security descriptors do to whoever holds the account's key
     #[arg(long = "smbDescriptors", value_name = "USE", default_value = "store")]
     descriptors: DescriptorUse,
@@ -40,7 +44,7 @@ impl SmbArgs {
             DescriptorUse::Store => Descriptors::Store,
             DescriptorUse::Enforce => Descriptors::Enforce,
         };
-        Options { streams: self.streams, descriptors }
+        Options { streams: self.streams, descriptors, multichannel: self.multichannel }
     }
 }
 

@@ -7,6 +7,7 @@ use super::signing::{self, Algorithm};
 use crate::dialect::Dialect;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};
+use std::sync::Arc;
 use zaffre_base::Secret;
 
 /// The running hash over everything said before a session is established.
@@ -45,7 +46,7 @@ fn derive(key: &[u8], label: &[u8], context: &[u8], bytes: usize) -> Secret<Vec<
 pub struct SessionKeys {
     algorithm: Algorithm,
     signing: Secret<[u8; 16]>,
-    seal: Option<Seal>,
+    seal: Option<Arc<Seal>>,
 }
 
 impl SessionKeys {
@@ -78,9 +79,23 @@ impl SessionKeys {
         let signing = signing.expose().as_slice().try_into().expect("16 bytes were asked for");
         let seal = cipher.map(|cipher| {
             let key = |(label, context)| derive(key, label, context, cipher.key_bytes());
-            Seal::new(cipher, key(incoming), key(outgoing))
+            Arc::new(Seal::new(cipher, key(incoming), key(outgoing)))
         });
         Self { algorithm, signing: Secret::new(signing), seal }
+    }
+
+    /// The keys of one more connection of the session: what is signed there is signed with what its
+    /// own authentication left, what is encrypted is encrypted as everywhere.
+    #[must_use]
+    pub fn of_channel(
+        &self,
+        dialect: Dialect,
+        algorithm: Algorithm,
+        session_key: &Secret<[u8; 16]>,
+        preauth: &Preauth,
+    ) -> Self {
+        let own = Self::new(dialect, algorithm, None, session_key, preauth);
+        Self { seal: self.seal.clone(), ..own }
     }
 
     /// Signs an element in place.
@@ -95,7 +110,7 @@ impl SessionKeys {
 
     /// Encryption, if the dialect has it and a cipher was agreed.
     pub fn seal(&self) -> Option<&Seal> {
-        self.seal.as_ref()
+        self.seal.as_deref()
     }
 }
 

@@ -91,7 +91,7 @@ impl Exchange<'_> {
             Some(Command::Write | Command::SetInfo | Command::Ioctl) => true,
             Some(_) | None => false,
         };
-        !changes || file.is_current(self.lost_connections())
+        file.is_current(self.lost_connections()) || !changes
     }
 
     /// How often the client has lost a connection; older dialects do not say.
@@ -99,6 +99,12 @@ impl Exchange<'_> {
         let third = self.connection.agreed().is_some_and(|agreed| agreed.dialect.is_third());
         let [low, high, ..] = self.header.status.to_le_bytes();
         if third { u16::from_le_bytes([low, high]) } else { 0 }
+    }
+
+    /// Whether the client has lost this connection and has another one for the same session.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let mut others = self.session.connections().into_iter();
+        self.connection.is_closing() && others.any(|other| !other.is_closing())
     }
 
     /// Whether the client sends this again because it got no answer.
