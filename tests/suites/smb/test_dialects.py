@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from .conftest import Share
+from .tap import Tap
 from .test_torture import run
 
 SAMPLE = [
@@ -57,3 +58,24 @@ def test_dialect(server, outcomes, way):
     failed = set(names(way[0])) - set(passed)
     assert not failed, f"{sorted(failed)}\n{said[-6000:]}"
     assert server.alive()
+
+
+PLAIN, SEALED = b"\xfeSMB", b"\xfdSMB"
+NEGOTIATE, SESSION_SETUP, BREAK = 0, 1, 0x12
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize("name", ["smb2.oplock.batch1", "smb2.lease.break"])
+def test_breaks_are_encrypted_where_the_session_is(server, share, name, encrypted):
+    options = ["--client-protection=encrypt"] if encrypted else []
+    with Tap(share.port) as tap:
+        share.port = tap.port
+        passed, said = run(share, "", [name], options)
+    assert passed, said[-3000:]
+    plain = [command for kind, command in tap.heard if kind == PLAIN]
+    if encrypted:
+        assert set(plain) == {NEGOTIATE, SESSION_SETUP}
+        assert sum(kind == SEALED for kind, _ in tap.heard) > 10
+    else:
+        # The test does cause them; what it hears encrypted is these too.
+        assert BREAK in plain

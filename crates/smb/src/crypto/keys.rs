@@ -147,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn a_second_connection_signs_with_its_own_key_and_encrypts_with_the_sessions() {
+        let key = |byte| Secret::new([byte; 16]);
+        let (dialect, cmac) = (Dialect::V3_1_1, Algorithm::AesCmac);
+        let cipher = Some(Cipher::Gcm128);
+        let first = SessionKeys::new(dialect, cmac, cipher, &key(1), &Preauth::START);
+        let preauth = Preauth::START.with(b"said there");
+        let second = first.of_channel(dialect, cmac, &key(2), &preauth);
+        let mut element = vec![0; 64];
+        second.sign(&mut element);
+        assert!(second.verify(&element) && !first.verify(&element));
+        // One counter, so that no nonce is used twice.
+        assert!(std::ptr::eq(first.seal().expect("a cipher"), second.seal().expect("the same")));
+    }
+
+    #[test]
     fn preauth_is_a_chain_of_hashes() {
         let one = Preauth::START.with(b"a");
         let digest = Sha512::digest([&[0; 64][..], b"a"].concat());

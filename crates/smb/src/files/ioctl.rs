@@ -253,6 +253,14 @@ mod tests {
     use zaffre_base::Timestamp;
 
     #[test]
+    fn an_interface_is_its_address() {
+        let four = network_interface(IpAddr::from([127, 0, 0, 1]));
+        assert_eq!((four.len(), &four[24..32]), (152, &[2, 0, 0, 0, 127, 0, 0, 1][..]));
+        let six = network_interface(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]));
+        assert_eq!((six.len(), &six[24..28], six[47]), (152, &[0x17, 0, 0, 0][..], 1));
+    }
+
+    #[test]
     fn tokens_name_the_second() {
         let at = Timestamp::from_unix_seconds(1_769_903_999);
         assert_eq!(token(Stamp(at.0 + 77)), "@GMT-2026.01.31-23.59.59");

@@ -180,9 +180,10 @@ fn establish(
     previous: u64,
 ) -> Outcome {
     let Accepted { holder, session_key, token } = accepted;
+    let Dialogue { preauth, purpose, .. } = dialogue;
     let reply = Ok(Reply::ok(setup_response(0, &token)));
     let Some(agreed) = connection.agreed() else { return refused(id, Status::INVALID_PARAMETER) };
-    let signer = match &dialogue.purpose {
+    let known = match purpose {
         Purpose::Begin => None,
         Purpose::Renew(session) if session.holder != holder => {
             return refused(id, Status::LOGON_FAILURE);
@@ -194,30 +195,36 @@ fn establish(
         }
         Purpose::Join(session) => {
             let Agreed { dialect, algorithm, .. } = agreed;
-            let own = session.keys.of_channel(dialect, algorithm, &session_key, &dialogue.preauth);
-            let own = Arc::new(own);
-            if let Err(status) = session.join(connection, own.clone()) {
-                return refused(id, status);
+            let own = session.keys.of_channel(dialect, algorithm, &session_key, &preauth);
+            match join(server, connection, &session, own) {
+                Ok(own) => Some(own),
+                Err(status) => return refused(id, status),
             }
-            connection.state().sessions.insert(id, session.clone());
-            server.add_connection(session, connection);
-            Some(own)
         }
     };
-    if signer.is_some() {
-        return Outcome { reply, id, signer, previous: None };
+    if known.is_some() {
+        return Outcome { reply, id, signer: known, previous: None };
     }
-    let keys = SessionKeys::new(
-        agreed.dialect,
-        agreed.algorithm,
-        agreed.cipher,
-        &session_key,
-        &dialogue.preauth,
-    );
+    let keys =
+        SessionKeys::new(agreed.dialect, agreed.algorithm, agreed.cipher, &session_key, &preauth);
     let previous = server.session(previous).filter(|old| old.holder == holder && old.id != id);
     let session = Session::new(id, holder, keys, connection, agreed);
     let session = Arc::new(session);
     connection.state().sessions.insert(id, session.clone());
     server.add_session(&session, connection);
     Outcome { reply, id, signer: Some(session.keys.clone()), previous }
+}
+
+/// Puts a session on this connection as well.
+fn join(
+    server: &Server,
+    connection: &Arc<Connection>,
+    session: &Arc<Session>,
+    own: SessionKeys,
+) -> Result<Arc<SessionKeys>, Status> {
+    let own = Arc::new(own);
+    session.join(connection, own.clone())?;
+    connection.state().sessions.insert(session.id, session.clone());
+    server.add_connection(session, connection);
+    Ok(own)
 }
