@@ -215,8 +215,11 @@ impl Node {
         if wait || breaking { self.wait(now).map(Some) } else { Ok(None) }
     }
 
-    /// Grants what can be cached beside what is there.
+    /// Grants what can be cached beside what is there. Of directories nothing can.
     fn grant(&mut self, request: &OpenRequest, handle: super::HandleId) -> Option<CacheKey> {
+        if request.directory {
+            return None;
+        }
         let (manner, wanted, key) = match request.wanted {
             Wanted::Nothing => return None,
             Wanted::Oplock(caching) => (Manner::Oplock, caching, CacheKey::Oplock(handle)),
@@ -224,8 +227,7 @@ impl Node {
                 (Manner::Lease, caching, CacheKey::Lease(lease))
             }
         };
-        let free = if request.directory { Caching::NONE } else { wanted };
-        let granted = grant(manner, free, self.others(key));
+        let granted = grant(manner, wanted, self.others(key));
         if let Some(cache) = self.caches.iter_mut().find(|cache| cache.key == key) {
             cache.held.raise(wanted, granted);
             return Some(key);

@@ -40,7 +40,7 @@ pub(super) async fn keep(
     running: Running,
 ) -> Result<Arc<FileHandle>, Failure> {
     let lease = match request.wanted {
-        Wanted::Lease { lease, .. } => Some(lease),
+        Wanted::Lease { lease, .. } => Some(lease).filter(|_| !request.directory),
         Wanted::Oplock(_) | Wanted::Nothing => None,
     };
     let file = Arc::new(FileHandle {
@@ -94,13 +94,15 @@ pub(super) async fn answer(
         to.u64(file.holder().0).u64(file.disk.volume()).zeros(16);
         contexts.push(Context::new(*b"QFid", to.finish()));
     }
-    if let Some(lease) = &ask.lease {
+    // There are no leases on directories: whoever asks for one is answered as if it had not.
+    let lease = ask.lease.as_ref().filter(|_| !file.directory);
+    if let Some(lease) = lease {
         contexts.push(lease_context(lease, caching));
     }
     // Sent again with less, it is answered with less.
     let durable = durable(ask, file.directory, caching.caching);
     contexts.extend(file.durable.and(durable).map(durable_context));
-    let oplock = if ask.lease.is_some() { 0xFF } else { level_of(caching.caching.and(ask.oplock)) };
+    let oplock = if lease.is_some() { 0xFF } else { level_of(caching.caching.and(ask.oplock)) };
     let facts = facts::of(facts).with_reserved(file.reserved);
     let response = Response { oplock, action: action.number(), facts, file: file.id(), contexts };
     Ok(Reply::ok(response.write()))
