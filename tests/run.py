@@ -83,7 +83,7 @@ SUITES = (
     Suite("az", "venv-az", ("suites/az",), 95),
     Suite("azurite", "venv+azurite", ("suites/azurite",), 4),
     Suite("packaging", "venv", ("suites/packaging",), 25),
-    Suite("console", "venv", ("suites/console",), 49),
+    Suite("console", "venv", ("suites/console",), 50),
     Suite("file", "venv+node", ("suites/file",), 95),
     Suite("file-js", "node", ("file-*.test.mjs",), 12),
     Suite("smb", "venv-smb", ("suites/smb",), 140),
@@ -104,6 +104,13 @@ def apt(*packages: str) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     run(["apt-get", "update", "-qq"], env=environment)
     run(["apt-get", "install", "-y", "-qq", *packages], env=environment)
+
+
+def apt_missing(*programs: str) -> None:
+    """Installs what is not there; for programs that are called like their packages."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        apt(*missing)
 
 
 def fresh(folder: Path, *pins: Path) -> bool:
@@ -204,6 +211,8 @@ def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
         azurite()
     if suite.needs == "venv+power":
         powerfail()
+    if suite.name == "docs":
+        apt_missing("curl", "rclone", "restic", "smbclient")
     if suite.name == "packaging" and shutil.which("buildah") is None:
         apt("buildah")
     if suite.name == "tools" and shutil.which("restic") is None:

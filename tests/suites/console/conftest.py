@@ -15,6 +15,7 @@ from harness import DEV_ACCOUNT, DEV_KEY, Server
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "samples" / "test-controls"))
+sys.path.insert(0, str(ROOT / "samples" / "concurrency"))
 
 from controls import Controls  # noqa: E402
 

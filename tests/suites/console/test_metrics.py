@@ -12,8 +12,10 @@ import urllib.request
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
+from azure.storage.fileshare import ShareServiceClient
+from smb import SmbFile
 
-from harness import Server
+from harness import DEV_ACCOUNT, DEV_KEY, Server
 from harness.server import ANY_PORTS, server_command
 
 LINE = re.compile(r'^([a-z_]+)(\{([a-z_]+="(?:[^"\\]|\\.)*",?)+\})? [0-9.]+$')
@@ -154,6 +156,35 @@ def test_leases_that_are_held(server, blobs, name):
     now = metrics(server)
     assert (now[held % "blob"], now[held % "container"]) == (
         before[held % "blob"], before[held % "container"])  # fmt: skip
+
+
+def test_files_that_are_open_and_leased(server, name):
+    account = f"{server.file_url}/{DEV_ACCOUNT}"
+    share = ShareServiceClient(account, credential=DEV_KEY).create_share(name)
+    file = share.get_file_client("f")
+    file.upload_file(b"1")
+    before = metrics(server)
+    smb = SmbFile("127.0.0.1", server.ports["SMB"], DEV_ACCOUNT, DEV_KEY, name, "f")
+    smb.open(shared=False)
+    assert metrics(server)["zaffre_file_handles"] - before["zaffre_file_handles"] == 1
+    with pytest.raises(HttpResponseError):
+        file.download_file()
+    smb.end()
+    conflict = 'zaffre_conflicts_total{service="file",kind="sharing_409"}'
+    assert metrics(server)[conflict] - before.get(conflict, 0) == 1
+    assert metrics(server)["zaffre_file_handles"] == before["zaffre_file_handles"]
+    held = 'zaffre_leases_held{on="%s"}'
+    lease = file.acquire_lease()
+    renamed = file.rename_file("g", source_lease=lease)
+    whole = share.acquire_lease()
+    now = metrics(server)
+    assert now[held % "file"] - before[held % "file"] == 1
+    assert now[held % "share"] - before[held % "share"] == 1
+    renamed.delete_file(lease=lease.id)
+    share.delete_share(lease=whole)
+    now = metrics(server)
+    assert (now[held % "file"], now[held % "share"]) == (
+        before[held % "file"], before[held % "share"])  # fmt: skip
 
 
 def test_leases_run_out(server, blobs, controls, name):

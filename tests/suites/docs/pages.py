@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = ROOT / "target" / "test-env"
 FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1[ ]*$", re.M | re.S)
 READY = "SMB service is successfully listening"
-BLOCK_SECONDS = 120
+# One of them builds the Rust samples.
+BLOCK_SECONDS = 300
 LANGUAGES = {"text", "python", "js", "rust", "ini", "yaml", "sh"}
 # What `cargo` means in the clone: the tree is built already, and a program of it is what runs.
 CARGO = """#!/bin/bash
@@ -35,8 +36,10 @@ case "$*" in
     export CARGO_TARGET_DIR="$TREE/target/samples"
     exec "$REAL_CARGO" run --quiet --locked --manifest-path "$TREE/samples/concurrency/Cargo.toml" "$@" ;;
 "install --locked --path crates/zaffre")
-    mkdir -p "$HOME/.cargo/bin"
-    exec cp "$(command -v zaffre)" "$HOME/.cargo/bin/zaffre" ;;
+    # The real thing, in the tree that is built; of a debug build when that is what is tested.
+    case "$(readlink -f "$(command -v zaffre)")" in */release/*) profile=release ;; *) profile=dev ;; esac
+    exec "$REAL_CARGO" install --quiet --locked --profile "$profile" --path "$TREE/crates/zaffre" \
+        --root "$HOME/.cargo" ;;
 esac
 echo "tests/suites/docs/pages.py does not know: cargo $*" >&2
 exit 1
@@ -148,7 +151,11 @@ class Reader:
                 command, cwd=self.tree, env=self.environment, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
-        code = process.wait(BLOCK_SECONDS)
+        try:
+            code = process.wait(BLOCK_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, 0)
             self.groups.append(process.pid)
