@@ -6,6 +6,8 @@
 pub struct Options {
     /// Whether files and directories may have named streams.
     pub streams: bool,
+    /// Whether files may be marked as sparse; those that are not are shown as wholly allocated.
+    pub sparse: bool,
     /// What security descriptors are good for.
     pub descriptors: Descriptors,
     /// Whether a session may be on several connections.

@@ -344,7 +344,7 @@ mod tests {
             ("--blobport 1", false),
             ("--queueKeepAliveTimeout 0", false),
             ("--smbHost h --smbPort 0 --skipSmb", true),
-            ("--smbStreams --smbDescriptors enforce", true),
+            ("--smbStreams --smbSparse --smbDescriptors enforce", true),
             ("--smbDescriptors store", true),
             ("--smbDescriptors both", false),
             ("--location x", true),

@@ -20,6 +20,11 @@ pub(crate) struct SmbArgs {
     #[arg(long = "smbStreams")]
     streams: bool,
 
+    /// Let SMB clients mark files as sparse, which Azure Files does not; others count as wholly
+    /// allocated
+    #[arg(long = "smbSparse")]
+    sparse: bool,
+
     /// Let an SMB session use several connections (multichannel)
     #[arg(long = "smbMultichannel")]
     multichannel: bool,
@@ -44,7 +49,8 @@ impl SmbArgs {
             DescriptorUse::Store => Descriptors::Store,
             DescriptorUse::Enforce => Descriptors::Enforce,
         };
-        Options { streams: self.streams, descriptors, multichannel: self.multichannel }
+        let Self { streams, sparse, multichannel, .. } = self;
+        Options { streams, sparse, descriptors, multichannel }
     }
 }
 

@@ -10,6 +10,9 @@ from harness.signing import DEV_ACCOUNT, DEV_KEY
 
 _serial = itertools.count(1)
 
+# What a Windows file server does and Azure Files does not.
+BEYOND_AZURE = ("--smbStreams", "--smbSparse", "--smbDescriptors", "enforce")
+
 
 class Share:
     """A share of the development account, made over REST."""

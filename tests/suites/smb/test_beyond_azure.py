@@ -7,16 +7,17 @@ import subprocess
 
 import pytest
 import smbclient
+from smbclient._io import SMBFileTransaction, SMBRawIO, ioctl_request
 from harness import Server
 from harness.server import server_command
 from smbprotocol.exceptions import SMBOSError
 
-from .conftest import Share
+from .conftest import BEYOND_AZURE, Share
 
-FLAGS = ("--smbStreams", "--smbDescriptors", "enforce")
 # Everybody may read it and change its attributes, and nothing else.
 READ_ONLY_FOR_ALL = "O:SYG:SYD:(A;;0x120189;;;WD)"
 STREAMS = 64
+SET_SPARSE, SPARSE = 0x000900C4, 0x200
 
 
 @contextlib.contextmanager
@@ -58,7 +59,7 @@ def by_rest(share, name, permission=None):
 
 @pytest.fixture(scope="module")
 def beyond():
-    with Server(*FLAGS) as running:
+    with Server(*BEYOND_AZURE) as running:
         yield running
         assert running.alive()
 
@@ -79,6 +80,42 @@ def test_by_default_descriptors_are_kept_and_restrict_nobody(share):
     query = {"restype": "share", "comp": "filepermission"}
     kept = share.rest.send("GET", f"/{share.name}", query=query, headers=key).expect(200)
     assert READ_ONLY_FOR_ALL in kept.body.decode()
+
+
+def mark_sparse(share, path, sparse) -> None:
+    with SMBRawIO(path, mode="r+b", share_access="rwd", port=share.port) as raw:
+        with SMBFileTransaction(raw) as transaction:
+            ioctl_request(transaction, SET_SPARSE, flags=1, input_buffer=bytes([sparse]))
+
+
+def is_sparse(share, path) -> bool:
+    return bool(smbclient.stat(path, port=share.port).st_file_attributes & SPARSE)
+
+
+def test_by_default_no_file_is_marked_as_sparse(share):
+    with connected(share) as at:
+        write(share, at("f"), b"body")
+        mark_sparse(share, at("f"), True)
+        assert not is_sparse(share, at("f"))
+        with pytest.raises(SMBOSError, match="0xc0000010"):
+            mark_sparse(share, at("f"), False)
+
+
+def test_a_file_stays_sparse_until_it_is_told_otherwise(beyond):
+    share = Share(beyond, "sparse")
+    with connected(share) as at:
+        write(share, at("f"), b"body")
+        assert not is_sparse(share, at("f"))
+        mark_sparse(share, at("f"), True)
+        smbclient.rename(at("f"), at("g"), port=share.port)
+        assert is_sparse(share, at("g"))
+        shown = share.rest.send("HEAD", f"/{share.name}/g").expect(200)
+        assert shown.headers["x-ms-file-attributes"] == "Archive"
+        mark_sparse(share, at("g"), False)
+        assert not is_sparse(share, at("g"))
+        mark_sparse(share, at("g"), True)
+        write(share, at("g"), b"anew")
+        assert not is_sparse(share, at("g"))
 
 
 def test_streams_go_the_way_of_their_file(beyond):
@@ -149,7 +186,7 @@ def test_descriptors_decide_when_they_are_enforced(beyond):
 
 
 def test_the_data_of_such_a_server_is_sound():
-    with Server(*FLAGS) as running:
+    with Server(*BEYOND_AZURE) as running:
         share = Share(running, "sound")
         with connected(share) as at:
             write(share, at("f:s"), b"x" * 100_000)

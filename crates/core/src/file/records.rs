@@ -97,6 +97,9 @@ pub(crate) struct FilePart {
     pub(crate) lease: Lease,
     #[n(3)]
     pub(crate) copy: Option<Copy>,
+    /// Whether an SMB client has marked it as sparse.
+    #[n(4)]
+    sparse: Option<bool>,
 }
 
 /// The copy that made a file.
@@ -121,7 +124,17 @@ impl FilePart {
             properties: properties.into(),
             lease: Lease::default(),
             copy: None,
+            sparse: None,
         }
+    }
+
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse == Some(true)
+    }
+
+    /// Marks it as sparse, or takes the mark away.
+    pub(crate) fn set_sparse(&mut self, sparse: bool) {
+        self.sparse = sparse.then_some(true);
     }
 
     pub(crate) fn properties(&self) -> HttpProperties {

@@ -13,6 +13,12 @@ pub(crate) fn of(facts: &NodeFacts) -> Facts {
         changed: to_filetime(facts.times.change),
         allocation: facts.allocated,
         end_of_file: facts.size,
-        attributes: facts.attributes.smb_bits(),
+        attributes: attributes(facts),
     }
+}
+
+/// The attributes with the one that only SMB knows.
+fn attributes(facts: &NodeFacts) -> u32 {
+    const SPARSE: u32 = 0x200;
+    if facts.sparse { facts.attributes.bits() | SPARSE } else { facts.attributes.smb_bits() }
 }

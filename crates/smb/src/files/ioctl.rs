@@ -15,7 +15,6 @@ use crate::wire::io::{IoctlRequest, ioctl_response};
 use std::net::IpAddr;
 use zaffre_base::Stamp;
 use zaffre_domain::fs::access::AccessMask;
-use zaffre_domain::fs::locks::{Range, Touch};
 
 const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
 const QUERY_NETWORK_INTERFACE_INFO: u32 = 0x0014_01FC;
@@ -111,7 +110,7 @@ async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, 
         COPYCHUNK | COPYCHUNK_WRITE => return copychunk::run(x, &file, request).await,
         ENUMERATE_SNAPSHOTS => snapshots(&file, most).await?,
         SET_SPARSE => {
-            set_sparse(&file, &request.input)?;
+            set_sparse(&file, &request.input).await?;
             Vec::new()
         }
         SET_ZERO_DATA => {
@@ -119,7 +118,7 @@ async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, 
             Vec::new()
         }
         QUERY_ALLOCATED_RANGES => {
-            let (output, cut) = allocated_ranges(x, &file, &request.input, most).await?;
+            let (output, cut) = allocated_ranges(&file, &request.input, most).await?;
             if cut {
                 status = Status::BUFFER_OVERFLOW;
             }
@@ -156,13 +155,21 @@ fn object_id(file: &FileHandle) -> Vec<u8> {
     to.finish()
 }
 
-/// Every file is sparse, whatever it is told.
-fn set_sparse(file: &FileHandle, input: &[u8]) -> Result<(), Status> {
+/// Every file is sparse, whatever it is told; where clients may mark files, the mark is kept.
+async fn set_sparse(file: &FileHandle, input: &[u8]) -> Result<(), Failure> {
     if file.directory {
-        return Err(Status::INVALID_PARAMETER);
+        return Err(Status::INVALID_PARAMETER.into());
     }
     needs(file, WRITES.union(AccessMask::WRITE_ATTRIBUTES))?;
-    if input.first() == Some(&0) { Err(Status::INVALID_DEVICE_REQUEST) } else { Ok(()) }
+    let sparse = input.first() != Some(&0);
+    if file.disk.options.sparse {
+        if file.disk.is_snapshot() {
+            return Err(Status::MEDIA_WRITE_PROTECTED.into());
+        }
+        file.disk.mount.set_sparse(file.file.file, sparse).await?;
+        return Ok(());
+    }
+    if sparse { Ok(()) } else { Err(Status::INVALID_DEVICE_REQUEST.into()) }
 }
 
 const WRITES: AccessMask = AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA);
@@ -184,9 +191,25 @@ async fn zero_data(x: &Exchange<'_>, file: &FileHandle, input: &[u8]) -> Result<
     Ok(())
 }
 
+/// Ranges that were written; a file that could be marked as sparse and is not has them all.
+async fn ranges(
+    file: &FileHandle,
+    offset: u64,
+    end: u64,
+) -> Result<(Vec<(u64, u64)>, bool), Failure> {
+    let (mount, id) = (&file.disk.mount, file.file.file);
+    if file.disk.options.sparse {
+        let facts = mount.facts(id).await?;
+        let end = end.min(facts.size);
+        if !facts.sparse {
+            return Ok(((offset < end).then_some((offset, end)).into_iter().collect(), false));
+        }
+    }
+    Ok(mount.ranges(id, offset, end).await?)
+}
+
 /// Ranges that were written, as pairs of offset and length; and whether more did not fit.
 async fn allocated_ranges(
-    x: &Exchange<'_>,
     file: &FileHandle,
     input: &[u8],
     most: usize,
@@ -197,12 +220,9 @@ async fn allocated_ranges(
     let Some(end) = end.filter(|_| !file.directory) else {
         return Err(Status::INVALID_PARAMETER.into());
     };
+    // Which bytes are there is no secret of whoever has locked them.
     needs(file, AccessMask::READ_DATA)?;
-    let range = Range { offset, len: length };
-    if !x.server.core.opens().may_touch(file.handle, range, Touch::Read) {
-        return Err(Status::FILE_LOCK_CONFLICT.into());
-    }
-    let (ranges, mut more) = file.disk.mount.ranges(file.file.file, offset, end).await?;
+    let (ranges, mut more) = ranges(file, offset, end).await?;
     let mut to = Writer::new();
     for (start, end) in ranges {
         if to.len() + 16 > most {

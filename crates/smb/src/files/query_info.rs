@@ -221,7 +221,10 @@ async fn system_info(file: &FileHandle, class: u8, most: usize) -> Result<Reply,
             const TRAITS: u32 = 0x2 | 0x4 | 0x8;
             // Named streams, and that names could be told apart by case, as NTFS says.
             const OF_STREAMS: u32 = 0x0004_0000 | 0x1;
-            let traits = if disk.options.streams { TRAITS | OF_STREAMS } else { TRAITS };
+            const OF_SPARSE: u32 = 0x40;
+            let traits = TRAITS
+                | if disk.options.streams { OF_STREAMS } else { 0 }
+                | if disk.options.sparse { OF_SPARSE } else { 0 };
             let name = utf16_bytes("NTFS".encode_utf16());
             to.u32(traits).u32(255).length(name.len()).bytes(&name);
             return cut(to.finish(), 16, most);

@@ -127,6 +127,9 @@ impl Mount {
         self.resized(id, 0, true, move |new, now| {
             touch(new, KeptTimes::default(), now);
             new.set_attributes(attributes);
+            if let Some(file) = &mut new.file {
+                file.set_sparse(false);
+            }
         })
         .await
     }

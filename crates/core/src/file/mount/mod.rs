@@ -11,7 +11,7 @@ mod streams;
 use super::books::{Books, refuse};
 use super::found::{Reading, Writing};
 use super::op::ItemPath;
-use super::records::Inode;
+use super::records::{FilePart, Inode};
 use super::share::SharePath;
 use super::state;
 use super::tree::Tree;
@@ -54,6 +54,8 @@ pub struct NodeFacts {
     pub size: u64,
     /// The space it takes, in whole units.
     pub allocated: u64,
+    /// Whether it is marked as sparse.
+    pub sparse: bool,
     /// Whether a REST client has leased it.
     pub leased: bool,
     /// The commit of its last change.
@@ -242,6 +244,7 @@ fn facts(inode: &Inode, now: Timestamp) -> NodeFacts {
         attributes: inode.attributes(),
         size,
         allocated: size.next_multiple_of(FILE_ALLOCATION_BYTES),
+        sparse: inode.file.as_ref().is_some_and(FilePart::is_sparse),
         leased,
         written: inode.written,
     }

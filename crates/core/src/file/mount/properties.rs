@@ -10,7 +10,7 @@ use crate::file::records::Inode;
 use zaffre_base::Timestamp;
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::properties::Times;
-use zaffre_domain::fs::{Attributes, Descriptor, FileId};
+use zaffre_domain::fs::{Attributes, Descriptor, FileId, FileRefusal};
 use zaffre_store::{Abort, Tx};
 
 /// What is changed; the rest stays.
@@ -46,6 +46,20 @@ impl Mount {
                 new.set_attributes(attributes);
             }
             put(tx, books, *id, old, new)
+        })
+        .await
+    }
+
+    /// Marks a file as sparse, or takes the mark away.
+    pub async fn set_sparse(&self, id: FileId, sparse: bool) -> Result<NodeFacts, Error> {
+        self.change(id, move |tx, books, old| {
+            let mut new = old.clone();
+            let Some(file) = &mut new.file else {
+                return Err(Abort::Fail(FileRefusal::ResourceTypeMismatch.into()));
+            };
+            file.set_sparse(sparse);
+            new.set_times(Times { change: tx.stamp().time(), ..old.times() });
+            put(tx, books, id, old, new)
         })
         .await
     }

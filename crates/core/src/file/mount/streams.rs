@@ -155,7 +155,8 @@ pub(super) fn holder_in(
 pub(super) fn of_stream(base: &NodeFacts, stream: &Inode) -> NodeFacts {
     let size = stream.length();
     let allocated = size.next_multiple_of(FILE_ALLOCATION_BYTES);
-    NodeFacts { directory: false, size, allocated, leased: false, ..base.clone() }
+    let sparse = stream.file.as_ref().is_some_and(FilePart::is_sparse);
+    NodeFacts { directory: false, size, allocated, sparse, leased: false, ..base.clone() }
 }
 
 fn node(base: &Node, id: FileId, inode: &Inode) -> Node {
