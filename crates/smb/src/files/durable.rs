@@ -64,12 +64,9 @@ impl Orphanage {
 
 /// The handles of a session that ends: durable ones wait for their client, the others are closed.
 pub(crate) async fn abandon(server: &Arc<Server>, session: &Session, opens: Vec<Arc<Open>>) {
-    for open in opens {
-        let Some(file) = open.file() else { continue };
-        if !orphan(server, session, file) {
-            handle::close(server, file).await;
-        }
-    }
+    let files = opens.iter().filter_map(|open| open.file());
+    let left: Vec<_> = files.filter(|file| !orphan(server, session, file)).cloned().collect();
+    handle::leave(server, &left).await;
 }
 
 /// Leaves a handle to its client, if the client can come back to it; whether it can.

@@ -163,9 +163,24 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 
 /// Closes a handle and does what its close leaves to be done.
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
+    write_time::settle_closed(server, open).await;
+    release(server, open).await;
+}
+
+/// Closes handles whose client is gone: first all of them, so that nobody finds them in the way while
+/// the times of what they wrote are told.
+pub(crate) async fn leave(server: &Server, opens: &[Arc<FileHandle>]) {
+    for open in opens {
+        release(server, open).await;
+    }
+    for open in opens {
+        write_time::settle_closed(server, open).await;
+    }
+}
+
+async fn release(server: &Server, open: &FileHandle) {
     open.used(server);
     open.scratch.watch.close();
-    write_time::settle_closed(server, open).await;
     let place = server.core.opens().place(open.handle);
     // Somebody else may have closed it.
     let Ok(closed) = server.core.opens().close(open.handle) else { return };
