@@ -19,12 +19,15 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from harness import secrets
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 ENVIRONMENT = ROOT / "target" / "test-env"
+TRACES = ENVIRONMENT / "traces"
 NODE_MAJOR = 20
 NODE_PACKAGE = "22.23.3"
 AZURITE_PACKAGE = "3.37.0"
@@ -35,7 +38,8 @@ SUITE_SECONDS = 900
 class Suite:
     """`needs`: which client environment; `at least` is a floor, so a gutted suite fails.
 
-    `settings` are those of the server that JavaScript suites get.
+    `settings` are those of the server that JavaScript suites get. The servers of a `traced` suite log
+    at TRACE, and what they logged is searched for secrets.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Suite:
     paths: tuple[str, ...]
     at_least: int
     settings: tuple[str, ...] = ()
+    traced: bool = False  # see TRACED
 
 
 SUITES = (
@@ -68,6 +73,7 @@ SUITES = (
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
     Suite("power", "venv+power", ("suites/power",), 11),
+    Suite("abuse", "venv+power", ("suites/abuse",), 16),
     Suite("wire", "venv", ("suites/wire",), 62),
     Suite("bad-input", "venv", ("suites/bad_input",), 315),
     Suite("copy", "venv", ("suites/copy",), 172),
@@ -88,6 +94,10 @@ SUITES = (
     Suite("file-js", "node", ("file-*.test.mjs",), 12),
     Suite("smb", "venv-smb", ("suites/smb",), 140),
     Suite("cli", "venv+node", ("suites/cli",), 63),
+)
+# Suites whose servers log at TRACE: those that use every kind of credential.
+TRACED = frozenset(
+    "python protection access tokens wire bad-input copy table queue file smb legacy".split()
 )
 
 
@@ -251,6 +261,17 @@ def count(report: Path) -> tuple[int, int, list[str]]:
     return passed, len(failed), failed
 
 
+def search(suite: Suite) -> list[str]:
+    """Secrets in what the suite's servers logged; none may be there."""
+    files, size, found = secrets.found_in(TRACES)
+    print(f"{'':12} figure secrets: {size} bytes of TRACE searched, seed none, {files} logs of "
+          f"{suite.name}, {len(found)} secrets", flush=True)  # fmt: skip
+    if size < secrets.LEAST_BYTES:
+        found.append(f"(only {size} bytes of TRACE: nothing was shown)")
+    shutil.rmtree(TRACES, ignore_errors=True)
+    return found[:20]
+
+
 def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list[str]]:
     reports = ENVIRONMENT / "reports"
     reports.mkdir(parents=True, exist_ok=True)
@@ -259,6 +280,10 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
     report.unlink(missing_ok=True)
     command, folder = command_for(suite, report)
     environment = {**environment, "ZAFFRE_SETTINGS": " ".join(suite.settings)}
+    if suite.traced:
+        shutil.rmtree(TRACES, ignore_errors=True)
+        TRACES.mkdir(parents=True)
+        environment["ZAFFRE_TRACES"] = str(TRACES)
     began = time.monotonic()
     with open(log, "w") as output:
         try:
@@ -273,6 +298,8 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
         names.append(f"(only {passed + failed - 1} tests ran; the floor is {suite.at_least})")
     if code != 0 and failed == 0:
         failed, names = 1, [f"(the suite ended with code {code})"]
+    secrets = search(suite) if suite.traced else []
+    failed, names = failed + len(secrets), names + secrets
     seconds = time.monotonic() - began
     print(f"{suite.name:12} {passed:4} passed {failed:3} failed {seconds:6.1f} s", flush=True)
     for line in findings(report):
@@ -288,6 +315,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Client suites against the real binary")
     parser.add_argument("--only", action="append", metavar="NAME", help="run only this suite")
     parser.add_argument("--binary", metavar="PATH", help="default: target/release/zaffre")
+    parser.add_argument("--trace", action="store_true", help="search the logs of all suites for secrets")
     parser.add_argument("--list", action="store_true", help="print the suites and stop")
     options = parser.parse_args()
     if options.list:
@@ -310,6 +338,7 @@ def main() -> int:
     for suite in SUITES:
         if options.only and suite.name not in options.only:
             continue
+        suite = replace(suite, traced=options.trace or suite.name in TRACED)
         good, bad, _ = run_suite(suite, environment)
         passed, failed = passed + good, failed + bad
     print(f"{passed} passed, {failed} failed ({time.monotonic() - began:.0f} s)")

@@ -6,6 +6,7 @@ Never guesses that the server is up: readiness is the line that users' tools wai
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -25,6 +26,9 @@ SERVICES = ("Blob", "Queue", "Table", "File", "SMB")
 # Flags that let the system choose every port.
 ANY_PORTS = ("--blobPort", "0", "--queuePort", "0", "--tablePort", "0",
              "--filePort", "0", "--smbPort", "0", "--consolePort", "0")  # fmt: skip
+# Names a folder that servers are to write everything to that they log.
+TRACES = "ZAFFRE_TRACES"
+_serial = itertools.count(1)
 START_SECONDS = 30.0
 STOP_SECONDS = 20.0
 
@@ -89,12 +93,16 @@ class Server:
             self.location,
             *self.args,
         ]
+        environment = {**os.environ, **self.env}
+        if TRACES in os.environ and "--debug" not in self.args:
+            log, _ = next(_serial), environment.setdefault("ZAFFRE_LOG", "trace")
+            command += ["--debug", f"{os.environ[TRACES]}/{os.getpid()}-{log}.log"]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **self.env},
+            env=environment,
             # A location that the server is to make is not there yet.
             cwd=self.location if os.path.isdir(self.location) else None,
             text=True,

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-/// Connections open at once on one listener; more wait in the kernel's queue.
-pub const CONNECTIONS: usize = 4096;
+/// Connections open at once, of all services together; more wait in the kernel's queue.
+pub const CONNECTIONS: usize = 16 * 1024;
+/// Requests worked on at once, of all services together, unless the operator says otherwise.
+pub const REQUESTS_IN_FLIGHT: usize = 2048;
+/// How long a request waits for its turn before it is told to come again.
+pub const ADMISSION_WAIT: Duration = Duration::from_secs(1);
 /// How long a request's head may take to arrive, from its first awaited byte.
 pub const HEAD_TIME: Duration = Duration::from_secs(30);
 /// How long a kept connection may stay idle unless the operator says otherwise.

@@ -172,6 +172,11 @@ pub(crate) struct Args {
     #[arg(long = "copy-source-host", value_name = "HOST[:PORT]", value_parser = sources::host)]
     pub(crate) copy_source_hosts: Vec<String>,
 
+    /// Requests worked on at once; more wait for a second, then get 503 ServerBusy
+    #[arg(long = "requests-in-flight", value_name = "REQUESTS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) requests_in_flight: Option<u32>,
+
     /// Take the account from the path whatever the host name is
     #[arg(long = "disableProductStyleUrl")]
     pub(crate) disable_product_style_url: bool,

@@ -10,12 +10,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use zaffre_console::Watched;
 use zaffre_core::Core;
 use zaffre_http::faults::Faults;
-use zaffre_http::server::AccessLog;
+use zaffre_http::limits;
+use zaffre_http::server::{AccessLog, Admission};
 use zaffre_http::tls::ServerConfig;
 use zaffre_http::traffic::Traffic;
 use zaffre_http::{Alarms, Listener, ServerOptions, Service};
@@ -108,6 +109,29 @@ pub(crate) struct Watching {
     pub(crate) alarms: Alarms,
     pub(crate) faults: Option<Faults>,
     pub(crate) access: Option<AccessLog>,
+    pub(crate) room: Room,
+}
+
+/// How much all services together take on at once.
+#[derive(Clone)]
+pub(crate) struct Room {
+    connections: Arc<Semaphore>,
+    admission: Arc<Admission>,
+}
+
+impl Room {
+    /// For so many connections and, unless the default is meant, so many requests.
+    pub(crate) fn new(connections: usize, requests: Option<u32>) -> Self {
+        let requests = requests.and_then(|requests| usize::try_from(requests).ok());
+        let admission = requests.map_or_else(Admission::default, Admission::new);
+        Self { connections: Arc::new(Semaphore::new(connections)), admission: admission.into() }
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new(limits::CONNECTIONS, None)
+    }
 }
 
 /// What the console says about the program.
@@ -150,6 +174,8 @@ impl Running {
         options.traffic = self.watched.traffic.clone();
         options.faults.clone_from(&self.watched.faults);
         options.access.clone_from(&self.watched.access);
+        options.connections = self.watched.room.connections.clone();
+        options.admission = self.watched.room.admission.clone();
         self.spawn(endpoint.listener, service, options);
         self.names.push(endpoint.name);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));

@@ -9,6 +9,7 @@ mod capped;
 mod certificate;
 mod check;
 mod console;
+mod descriptors;
 mod endpoints;
 mod failure;
 mod import;

@@ -6,14 +6,14 @@ use crate::access_log::Log;
 use crate::accounts::Source;
 use crate::args::Args;
 use crate::capped::CappedDisk;
-use crate::endpoints::{Endpoint, Running, Watching};
+use crate::endpoints::{Endpoint, Room, Running, Watching};
 use crate::failure::Failure;
 use crate::names::Chosen;
 use crate::oauth::Tokens;
 use crate::services::Services;
 use crate::signals::Stops;
 use crate::terminal::{say, warn};
-use crate::{certificate, log, sealed, traces};
+use crate::{certificate, descriptors, log, sealed, traces};
 use std::env;
 use std::io;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let log = args.access.open()?;
     let (faults, access) =
         (door.faults.clone(), told(log.as_ref().map(Log::lines), traces::open()?));
-    let watching = Watching { faults, access, ..Watching::default() };
+    let room = Room::new(descriptors::connections(), args.requests_in_flight);
+    let watching = Watching { faults, access, room, ..Watching::default() };
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
     door.open(&mut running, watching.of(&core, disk, &ready), args.silent);

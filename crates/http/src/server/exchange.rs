@@ -119,7 +119,10 @@ pub(super) async fn answer<S: Service>(
             head.encounter.clone_from(&encounter);
             echo = Echo::of(&head);
             line = AccessLine::of(&head, &door.options);
-            call(&door, Request { head, content_length: announced, body }).await
+            match door.options.admission.enter().await {
+                Ok(_place) => call(&door, Request { head, content_length: announced, body }).await,
+                Err(busy) => Err(busy),
+            }
         }
         Err(error) => Err(error),
     };

@@ -3,6 +3,7 @@
 //! Must never end because of anything a client does.
 
 mod access;
+mod admission;
 mod body;
 mod exchange;
 mod framing;
@@ -12,6 +13,7 @@ mod spelling;
 mod wire;
 
 pub use access::{Access, AccessLog};
+pub use admission::Admission;
 pub use body::limited;
 pub use options::{ServerOptions, Timeouts, WallClock};
 pub(crate) use render::document as error_document;
@@ -29,7 +31,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -79,7 +81,7 @@ impl Listener {
         getrandom::fill(&mut random).map_err(io::Error::from)?;
         let server = service.server();
         let keep_alive = format!("timeout={}", options.timeouts.idle.as_secs());
-        let slots = Arc::new(Semaphore::new(options.connections));
+        let slots = options.connections.clone();
         let grace = options.timeouts.grace;
         let door = Arc::new(Door {
             service,

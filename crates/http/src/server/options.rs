@@ -1,11 +1,13 @@
 //! What the operator or a test may choose about a server.
 
 use super::access::AccessLog;
+use super::admission::Admission;
 use crate::faults::Faults;
 use crate::limits;
 use crate::traffic::Traffic;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use zaffre_base::Timestamp;
 
 /// Tells the time of day; shown in error bodies and nowhere else.
@@ -14,8 +16,10 @@ pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Choices for one listener.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Connections open at once.
-    pub connections: usize,
+    /// Room for connections; listeners may share it.
+    pub connections: Arc<Semaphore>,
+    /// Room for requests; listeners may share it.
+    pub admission: Arc<Admission>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// The time of day.
@@ -31,8 +35,15 @@ pub struct ServerOptions {
 impl ServerOptions {
     /// The named limits and this clock.
     pub fn new(clock: WallClock) -> Self {
-        let (connections, timeouts) = (limits::CONNECTIONS, Timeouts::default());
-        Self { connections, timeouts, clock, traffic: Arc::default(), faults: None, access: None }
+        Self {
+            connections: Arc::new(Semaphore::new(limits::CONNECTIONS)),
+            admission: Arc::default(),
+            timeouts: Timeouts::default(),
+            clock,
+            traffic: Arc::default(),
+            faults: None,
+            access: None,
+        }
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) async fn start_with(
     let listener = Listener::bind("127.0.0.1", 0, tls).await.expect("a free port");
     let address = listener.address();
     let clock = Arc::new(|| Timestamp::from_unix_seconds(0));
+    let connections = Arc::new(tokio::sync::Semaphore::new(connections));
     let options = ServerOptions { connections, timeouts: short(), ..ServerOptions::new(clock) };
     let alarms = Alarms::default();
     let (stop, stopped) = oneshot::channel();
