@@ -72,7 +72,7 @@ SUITES = (
     Suite("tokens", "venv+node", ("suites/tokens",), 38),
     Suite("races", "venv", ("suites/races",), 24),
     Suite("kill", "venv", ("suites/kill",), 6),
-    Suite("power", "venv+power", ("suites/power",), 11),
+    Suite("power", "venv+power", ("suites/power",), 13),
     Suite("abuse", "venv+power", ("suites/abuse",), 16),
     Suite("wire", "venv", ("suites/wire",), 62),
     Suite("bad-input", "venv", ("suites/bad_input",), 315),

@@ -20,6 +20,7 @@ pub mod smb_login;
 pub mod smb_message;
 pub mod smb_pipe;
 pub mod source_url;
+pub mod stored_bytes;
 pub mod structured_body;
 pub mod table_batch;
 pub mod table_entity;
@@ -50,6 +51,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("smb_message", smb_message::run),
     ("smb_pipe", smb_pipe::run),
     ("source_url", source_url::run),
+    ("stored_bytes", stored_bytes::run),
     ("structured_body", structured_body::run),
     ("table_batch", table_batch::run),
     ("table_entity", table_entity::run),

@@ -29,11 +29,14 @@ fn main() -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let wanted = |name: &str| options.target.as_deref().is_none_or(|target| target == name);
     let (mut passed, mut failed) = (0, 0);
+    let (mut executions, mut slowest) = (0, Duration::ZERO);
     for (name, target) in TARGETS.iter().filter(|(name, _)| wanted(name)) {
         match run(name, *target, options.runs, options.seed) {
-            Ok(ran) => {
-                println!("{name}: {ran} inputs, seed {}", options.seed);
+            Ok((ran, longest)) => {
+                println!("{name}: {ran} inputs, seed {}, slowest {longest:?}", options.seed);
                 passed += 1;
+                executions += ran;
+                slowest = slowest.max(longest);
             }
             Err(fault) => {
                 println!("{name}: {fault}");
@@ -41,6 +44,11 @@ fn main() -> ExitCode {
             }
         }
     }
+    println!(
+        "figure fuzz: {executions} executions, seed {}, {passed} targets, {failed} with faults, \
+         slowest input {slowest:?}",
+        options.seed
+    );
     println!("{passed} passed, {failed} failed");
     if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -64,30 +72,33 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-fn run(name: &str, target: Target, runs: u64, seed: u64) -> Result<u64, String> {
+/// How many inputs were tried, and how long the slowest took.
+fn run(name: &str, target: Target, runs: u64, seed: u64) -> Result<(u64, Duration), String> {
     let seeds = corpus(name);
     if seeds.is_empty() {
         return Err("has no corpus".to_owned());
     }
-    let mut ran = 0;
+    let (mut ran, mut longest) = (0, Duration::ZERO);
     for seed in &seeds {
-        try_one(target, seed)?;
+        longest = longest.max(try_one(target, seed)?);
         ran += 1;
     }
     let mut random = Random::new(seed);
     for _ in 0..runs {
-        try_one(target, &input(&seeds, &mut random))?;
+        longest = longest.max(try_one(target, &input(&seeds, &mut random))?);
         ran += 1;
     }
-    Ok(ran)
+    Ok((ran, longest))
 }
 
-fn try_one(target: Target, input: &[u8]) -> Result<(), String> {
+fn try_one(target: Target, input: &[u8]) -> Result<Duration, String> {
     let started = Instant::now();
     let shown = || input.escape_ascii().to_string();
-    match panic::catch_unwind(AssertUnwindSafe(|| target(input))) {
-        Ok(()) if started.elapsed() < SLOW => Ok(()),
-        Ok(()) => Err(format!("took {:?} for \"{}\"", started.elapsed(), shown())),
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| target(input)));
+    let took = started.elapsed();
+    match ended {
+        Ok(()) if took < SLOW => Ok(took),
+        Ok(()) => Err(format!("took {took:?} for \"{}\"", shown())),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");

@@ -58,6 +58,15 @@ class PowerDisk:
         """The power goes, now; everything fails until it is `on` again."""
         return Loss(*map(int, self.ask(f"cut {mode} {seed}")[1:]))
 
+    def plan(self, after: int, what: str) -> None:
+        """At the changing call after so many more: `cut MODE SEED`, or `fail`."""
+        self.ask(f"plan {after} {what}")
+
+    def calls(self) -> tuple[int, bool]:
+        """Changing calls so far, and whether what was planned is still to come."""
+        _, calls, planned = self.ask("calls")
+        return int(calls), planned == "1"
+
     def on(self) -> None:
         self.ask("on")
 

@@ -23,6 +23,8 @@ VOLATILE = (
     r"\d{4}-\d\d-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?Z",
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
     r"<(Version|PopReceipt|FileId|ParentId|DirectoryId|PermissionKey|CopyId|RemainingRetentionDays)>[^<]*",
+    # Times end at their last digit that is no zero.
+    r"content-length=\d+ (?=content-type=application/(?:xml|json))",
     r" (DirectoryId|ParentId)=\"[^\"]*\"",
 )
 

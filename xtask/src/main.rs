@@ -4,6 +4,7 @@
 
 mod bench;
 mod fuzz;
+mod mutants;
 mod needs;
 mod proof;
 mod report;
@@ -27,6 +28,8 @@ Usage: cargo xtask <command>
                               measure against peers in the same run, rewrite docs/benchmarks.md;
                               --quick does less and rewrites nothing
   fuzz [target] [--runs N]    fuzz one target, or all of them
+  mutants [--all]             changes in domain and auth that tests must notice: of changed lines,
+                              or all (for hours)
   proof [figure...] [--seed N]
                               the figures of docs/reliability.md, in about a minute each
   soak --hours N [figure...]  their long forms with ever new seeds, for hours
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["mutants", rest @ ..] => mutants::run(rest),
         ["proof", rest @ ..] => proof::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         other => Err(format!("no such command: {}\n\n{HELP}", other.join(" "))),

@@ -3,7 +3,7 @@
 //! Must never call a step that did not run a success.
 
 use crate::step::{Counts, Program};
-use crate::{Outcome, fuzz, needs, proof, supply, tidy};
+use crate::{Outcome, fuzz, mutants, needs, proof, supply, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates outside of the ban on clocks and files: the binary, test machinery, this tool.
@@ -12,7 +12,7 @@ const MAY_TOUCH_THE_WORLD: &str = "--exclude zaffre --exclude zaffre-testkit --e
 /// A step: its name and how to run it.
 type Step = (&'static str, fn() -> Result<Counts, String>);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("needs", || inside(needs::ensure)),
     ("format", || Program::new("cargo fmt --all --check").run()),
     ("tidy", || inside(check_tidy)),
@@ -22,6 +22,7 @@ const STEPS: [Step; 12] = [
     ("tests", rust_tests),
     ("schedules", schedules),
     ("fuzz", fuzz::smoke),
+    ("mutants", mutants::changed),
     ("build", || Program::new("cargo build --locked --release -p zaffre").run()),
     ("proof", || Ok(proof::step())),
     ("clients", clients),

@@ -11,6 +11,7 @@ pub mod extents;
 pub mod meta;
 pub mod pins;
 pub mod poison;
+pub mod raw;
 mod store;
 mod sync;
 pub mod xts;

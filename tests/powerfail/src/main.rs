@@ -11,6 +11,7 @@ use fuser::{Config, MountOption, spawn_mount};
 use mount::Mounted;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
+use volume::Plan;
 
 /// Does what a line says and answers it.
 fn obey(mounted: &Mounted, line: &str) -> String {
@@ -25,6 +26,24 @@ fn obey(mounted: &Mounted, line: &str) -> String {
             }
             _ => "wrong: cut none|all|prefix|random SEED".to_owned(),
         },
+        ["plan", after, "cut", mode, seed] => match (after.parse(), mode.parse(), seed.parse()) {
+            (Ok(after), Ok(survival), Ok(seed)) => {
+                volume.plan(after, Plan::Cut(survival, seed));
+                "planned".to_owned()
+            }
+            _ => "wrong: plan CALLS cut none|all|prefix|random SEED".to_owned(),
+        },
+        ["plan", after, "fail"] => match after.parse() {
+            Ok(after) => {
+                volume.plan(after, Plan::Fail);
+                "planned".to_owned()
+            }
+            Err(_) => "wrong: plan CALLS fail".to_owned(),
+        },
+        ["calls"] => {
+            let (calls, planned) = volume.calls();
+            format!("calls {calls} {}", u8::from(planned))
+        }
         ["on"] => {
             volume.power_on();
             "on".to_owned()
@@ -48,7 +67,7 @@ fn obey(mounted: &Mounted, line: &str) -> String {
             let (_, used, syncs) = volume.state();
             format!("state {used} {syncs}")
         }
-        _ => "wrong: cut, on, space, lie or state".to_owned(),
+        _ => "wrong: cut, plan, calls, on, space, lie or state".to_owned(),
     }
 }
 

@@ -200,6 +200,17 @@ pub struct Volume {
     used: u64,
     syncs: u64,
     lies: bool,
+    calls: u64,
+    planned: Option<(u64, Plan)>,
+}
+
+/// What happens at a changing call that was named before.
+#[derive(Clone, Copy, Debug)]
+pub enum Plan {
+    /// The power goes; the call still reaches the cache, unless it is a sync.
+    Cut(Survival, u64),
+    /// The call fails and does nothing.
+    Fail,
 }
 
 impl Default for Volume {
@@ -216,6 +227,8 @@ impl Default for Volume {
             used: 0,
             syncs: 0,
             lies: false,
+            calls: 0,
+            planned: None,
         }
     }
 }
@@ -226,6 +239,44 @@ impl Volume {
             return Err(Fault::Off);
         }
         self.nodes.get_mut(&node).ok_or(Fault::Missing)
+    }
+
+    /// Counts a changing call; says whether the power goes at this one.
+    fn tick(&mut self) -> Result<bool, Fault> {
+        if self.off {
+            return Err(Fault::Off);
+        }
+        self.calls += 1;
+        match self.planned {
+            Some((call, Plan::Fail)) if call < self.calls => {
+                self.planned = None;
+                Err(Fault::Off)
+            }
+            Some((call, Plan::Cut(..))) if call < self.calls => Ok(true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Ends a changing call: with the power, if it was to go now.
+    fn tock(&mut self, last: bool) -> Result<(), Fault> {
+        match self.planned {
+            Some((_, Plan::Cut(survival, seed))) if last => {
+                self.planned = None;
+                self.cut(survival, seed);
+                Err(Fault::Off)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets something happen at the changing call after so many more.
+    pub fn plan(&mut self, after: u64, plan: Plan) {
+        self.planned = Some((self.calls + after, plan));
+    }
+
+    /// Changing calls so far, and whether a plan is still to come.
+    pub fn calls(&self) -> (u64, bool) {
+        (self.calls, self.planned.is_some())
     }
 
     /// What a name in a directory means.
@@ -258,10 +309,12 @@ impl Volume {
             Err(Fault::Missing) => {}
             Err(fault) => return Err(fault),
         }
+        let last = self.tick()?;
         let node = self.next;
         self.next += 1;
         self.nodes.insert(node, Node { directory, ..Node::default() });
         self.rename_by(NameChange { gone: None, new: Some(((parent, name.to_owned()), node)) });
+        self.tock(last)?;
         Ok(node)
     }
 
@@ -271,19 +324,21 @@ impl Volume {
         if !self.list(node)?.is_empty() {
             return Err(Fault::NotEmpty);
         }
+        let last = self.tick()?;
         self.rename_by(NameChange { gone: Some((parent, name.to_owned())), new: None });
         self.recount();
-        Ok(())
+        self.tock(last)
     }
 
     /// Gives a file another name; what had it before is gone.
     pub fn rename(&mut self, from: (u64, &str), to: (u64, &str)) -> Result<(), Fault> {
         let node = self.find(from.0, from.1)?;
         self.node(to.0)?;
+        let last = self.tick()?;
         let gone = Some((from.0, from.1.to_owned()));
         self.rename_by(NameChange { gone, new: Some(((to.0, to.1.to_owned()), node)) });
         self.recount();
-        Ok(())
+        self.tock(last)
     }
 
     fn rename_by(&mut self, change: NameChange) {
@@ -311,23 +366,29 @@ impl Volume {
     }
 
     /// Changes a file's bytes in the cache.
-    pub fn change(&mut self, node: u64, change: Change) -> Result<(), Fault> {
+    pub fn change(&mut self, target: u64, change: Change) -> Result<(), Fault> {
         let (limit, used) = (self.limit, self.used);
-        let node = self.node(node)?;
+        let node = self.node(target)?;
         let cost = change.cost(&node.current) * PAGE;
         if cost > 0 && limit.is_some_and(|limit| used + cost > limit) {
             return Err(Fault::Full);
         }
+        let last = self.tick()?;
+        let node = self.node(target)?;
         let before = node.current.pages();
         change.apply(&mut node.current);
         let after = node.current.pages();
         node.unsynced.push(change);
         self.used = (self.used + after * PAGE).saturating_sub(before * PAGE);
-        Ok(())
+        self.tock(last)
     }
 
     /// Makes a file's bytes durable.
     pub fn sync(&mut self, node: u64) -> Result<(), Fault> {
+        self.node(node)?;
+        // Power lost during a sync: it did not happen.
+        let last = self.tick()?;
+        self.tock(last)?;
         let lies = self.lies;
         let node = self.node(node)?;
         if !lies {
@@ -342,6 +403,8 @@ impl Volume {
     /// Makes a directory's names durable.
     pub fn sync_names(&mut self, directory: u64) -> Result<(), Fault> {
         self.node(directory)?;
+        let last = self.tick()?;
+        self.tock(last)?;
         let Self { unsynced_names, durable_names, .. } = self;
         unsynced_names.retain(|change| {
             let synced = change.is_in(directory);
@@ -382,6 +445,7 @@ impl Volume {
     /// The power is back, on what survived.
     pub fn power_on(&mut self) {
         self.off = false;
+        self.planned = None;
         self.recount();
     }
 

@@ -45,4 +45,133 @@ pub(crate) const FIGURES: &[Figure] = &[
         floor: 10_000,
         when: When::Elsewhere("schedules"),
     },
+    Figure {
+        name: "crash",
+        short: "cargo test --locked -p zaffre-core --test crash_all -- --nocapture",
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=100000 cargo test --locked \
+                --release -p zaffre-core -p zaffre-store --test *crash* -- --nocapture",
+        floor: 5_000,
+        when: When::Elsewhere("tests"),
+    },
+    Figure {
+        name: "power",
+        short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only power",
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POWER_CYCLES=400 python3 tests/run.py \
+                --only power",
+        floor: 24,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "points",
+        short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only power",
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POINT_PASSES=40 python3 tests/run.py \
+                --only power",
+        floor: 300,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "kill",
+        short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only kill",
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_KILL_CYCLES=800 python3 tests/run.py \
+                --only kill",
+        floor: 100,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "matrix",
+        short: "python3 tests/run.py --only access",
+        long: "python3 tests/run.py --only access",
+        floor: 3_800,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "forgeries",
+        short: "env ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre-auth --test \
+                auth mutations -- --nocapture",
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=500000 cargo test --locked \
+                --release -p zaffre-auth --test auth mutations -- --nocapture",
+        floor: 100_000,
+        when: When::Elsewhere("tests"),
+    },
+    Figure {
+        name: "forgeries-http",
+        short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only access",
+        long: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only access",
+        floor: 3_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "overload",
+        short: "python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        floor: 1_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "idle",
+        short: "python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        floor: 10_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "slow",
+        short: "python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        floor: 1_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "full-disk",
+        short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only abuse",
+        floor: 20,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "descriptors",
+        short: "python3 tests/run.py --only abuse",
+        long: "python3 tests/run.py --only abuse",
+        floor: 400,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "clock-back",
+        short: "python3 tests/run.py --only abuse",
+        long: "python3 tests/run.py --only abuse",
+        floor: 20,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "secrets",
+        short: "python3 tests/run.py --only wire --only queue",
+        long: "python3 tests/run.py --trace",
+        floor: 10_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "scrub",
+        short: "env ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre-store --test \
+                store_corruption -- --nocapture",
+        long: "env ZAFFRE_SEED_START={seed} cargo test --locked --release -p \
+                zaffre-store --test store_corruption -- --nocapture",
+        floor: 500,
+        when: When::Elsewhere("tests"),
+    },
+    Figure {
+        name: "fuzz",
+        short: "cargo run --release --manifest-path fuzz/Cargo.toml --bin smoke -- \
+                --runs 50000 --seed {seed}",
+        long: "cargo run --release --manifest-path fuzz/Cargo.toml --bin smoke -- \
+                --runs 5000000 --seed {seed}",
+        floor: 1_000_000,
+        when: When::Elsewhere("fuzz"),
+    },
+    Figure {
+        name: "mutants",
+        short: "cargo xtask mutants",
+        long: "cargo xtask mutants --all",
+        floor: 0,
+        when: When::Elsewhere("mutants"),
+    },
 ];

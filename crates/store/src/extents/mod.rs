@@ -10,7 +10,7 @@ mod open_writes;
 mod orphans;
 mod owners;
 mod reader;
-mod record;
+pub(crate) mod record;
 mod recover;
 mod release;
 pub mod runs;

@@ -9,7 +9,7 @@ mod committer;
 mod conformance;
 mod embedded;
 mod engine;
-mod frame;
+pub(crate) mod frame;
 mod journal;
 mod layers;
 mod memtable;
