@@ -352,6 +352,8 @@ mod tests {
             ("--smbStreams --smbSparse --smbDescriptors enforce", true),
             ("--smbDescriptors store", true),
             ("--smbDescriptors both", false),
+            ("--smbHideUnreadable a-b,cde", true),
+            ("--smbHideUnreadable A", false),
             ("--location x", true),
             ("surplus", false),
             ("check dir", true),

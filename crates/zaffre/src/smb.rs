@@ -8,13 +8,14 @@ use crate::failure::Failure;
 use crate::terminal::say;
 use std::net::IpAddr;
 use std::sync::Arc;
+use zaffre_base::ShareName;
 use zaffre_http::AccountsHandle;
 use zaffre_smb::{Descriptors, Listener, Options};
 
 const NAME: &str = "SMB";
 
 /// What a Windows file server does over SMB and Azure Files does not.
-#[derive(clap::Args, Clone, Copy, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct SmbArgs {
     /// Let files and directories have named streams over SMB, which Azure Files does not have
     #[arg(long = "smbStreams")]
@@ -32,6 +33,15 @@ pub(crate) struct SmbArgs {
     /// What security descriptors do to whoever holds the account's key
     #[arg(long = "smbDescriptors", value_name = "USE", default_value = "store")]
     descriptors: DescriptorUse,
+
+    /// Shares whose listings over SMB leave out what may not be read, where descriptors are enforced
+    #[arg(long = "smbHideUnreadable", value_name = "SHARE,...", value_delimiter = ',')]
+    #[arg(value_parser = share_name)]
+    hiding: Vec<ShareName>,
+}
+
+fn share_name(text: &str) -> Result<ShareName, String> {
+    ShareName::parse(text).map_err(|_| "not the name of a share".to_owned())
 }
 
 /// What security descriptors do.
@@ -44,12 +54,12 @@ enum DescriptorUse {
 }
 
 impl SmbArgs {
-    fn options(self) -> Options {
+    fn options(&self) -> Options {
         let descriptors = match self.descriptors {
             DescriptorUse::Store => Descriptors::Store,
             DescriptorUse::Enforce => Descriptors::Enforce,
         };
-        let Self { streams, sparse, multichannel, .. } = self;
+        let &Self { streams, sparse, multichannel, .. } = self;
         Options { streams, sparse, descriptors, multichannel }
     }
 }
@@ -67,7 +77,10 @@ impl SmbEndpoint {
         say(&format!("Azurite {NAME} service is starting at smb://{address}"));
         let bound = Listener::bind(&args.smb_host, args.smb_port).await;
         let failed = |error| Failure::Listen { address, flags: "smb", error };
-        bound.map(|listener| Some(Self(listener, args.smb.options()))).map_err(failed)
+        let hiding = args.smb.hiding.clone();
+        bound
+            .map(|listener| Some(Self(listener.hiding(hiding), args.smb.options())))
+            .map_err(failed)
     }
 
     /// The address it is reached at.

@@ -59,7 +59,7 @@ def by_rest(share, name, permission=None):
 
 @pytest.fixture(scope="module")
 def beyond():
-    with Server(*BEYOND_AZURE) as running:
+    with Server(*BEYOND_AZURE, "--smbHideUnreadable", "hiding,unused") as running:
         yield running
         assert running.alive()
 
@@ -183,6 +183,17 @@ def test_descriptors_decide_when_they_are_enforced(beyond):
         with pytest.raises(SMBOSError, match="0xc0000022"):
             smbclient.rename(at("g"), at("d\\g"), port=share.port)
     by_rest(share, "d/f")
+
+
+def test_listings_leave_out_what_may_not_be_read_where_that_is_asked_for(beyond):
+    for name, seen in (("hiding", ["seen"]), ("showing", ["closed", "seen"])):
+        share = Share(beyond, name)
+        by_rest(share, "seen")
+        by_rest(share, "closed", "O:SYG:SYD:(A;;FR;;;SY)")
+        with connected(share) as at:
+            assert sorted(smbclient.listdir(at(""), port=share.port)) == seen
+            names = [entry.name for entry in smbclient.scandir(at(""), "closed", port=share.port)]
+            assert names == [name for name in seen if name == "closed"]
 
 
 def test_the_data_of_such_a_server_is_sound():

@@ -2,7 +2,7 @@
 //!
 //! Must never lead to a share of another account.
 
-use crate::options::Options;
+use crate::options::{Descriptors, Options};
 use crate::server::session::Session;
 use crate::server::state::Server;
 use crate::status::{Failure, Status};
@@ -18,6 +18,8 @@ use zaffre_domain::fs::properties::from_filetime;
 pub(crate) struct Disk {
     pub(crate) mount: Mount,
     pub(crate) options: Options,
+    /// Whether listings leave out what may not be read.
+    pub(crate) hides: bool,
 }
 
 impl Disk {
@@ -29,7 +31,10 @@ impl Disk {
     ) -> Result<Arc<Self>, Failure> {
         let name = ShareName::parse(name).map_err(|_| Status::BAD_NETWORK_NAME)?;
         let mount = Mount::open(&server.core, &session.holder, &name, None).await?;
-        Ok(Arc::new(Self { mount, options: server.options }))
+        let options = server.options;
+        let enforced = options.descriptors == Descriptors::Enforce;
+        let hides = enforced && server.hiding.contains(&name);
+        Ok(Arc::new(Self { mount, options, hides }))
     }
 
     /// The share as the snapshot of that moment (100 ns since 1601) shows it. A client knows
@@ -42,7 +47,7 @@ impl Disk {
         let near = || snapshots.iter().find(|stamp| stamp.time().whole_seconds() == second);
         let stamp = exact.or_else(near).ok_or(Status::OBJECT_NAME_NOT_FOUND)?;
         let mount = self.mount.at(*stamp).await?;
-        Ok(Arc::new(Self { mount, options: self.options }))
+        Ok(Arc::new(Self { mount, options: self.options, hides: self.hides }))
     }
 
     /// Whether nothing in it can be changed.

@@ -2,6 +2,7 @@
 //!
 //! Must never depend on positions: a listing goes on after the last name, whatever came and went.
 
+use super::create::access;
 use super::handle::FileHandle;
 use super::io::{needs, target};
 use super::pattern::Pattern;
@@ -67,17 +68,31 @@ impl Search {
         if let Some(exact) = self.pattern.exact().filter(|_| !self.ended) {
             self.ended = true;
             let entry = mount.entry(id, exact).await?;
-            self.ready.extend(entry.map(Found::from));
+            self.ready.extend(readable(file, entry.into_iter().collect()).await?);
         }
         while self.ready.is_empty() && !self.ended {
             let page = mount.list(id, self.after.take(), BATCH).await?;
             self.ended = page.len() < BATCH;
             self.after = page.last().map(|last| last.folded.clone());
             let matching = page.into_iter().filter(|entry| self.pattern.matches(&entry.name));
-            self.ready.extend(matching.map(Found::from));
+            self.ready.extend(readable(file, matching.collect()).await?);
         }
         Ok(())
     }
+}
+
+/// Those that are not left out because they may not be read.
+async fn readable(file: &FileHandle, mut entries: Vec<Listed>) -> Result<Vec<Found>, Failure> {
+    if file.disk.hides {
+        let mut seen = Vec::new();
+        for entry in entries {
+            if access::may_read(&file.disk, entry.id).await? {
+                seen.push(entry);
+            }
+        }
+        entries = seen;
+    }
+    Ok(entries.into_iter().map(Found::from).collect())
 }
 
 impl From<Listed> for Found {

@@ -12,6 +12,8 @@ use crate::wire::Request;
 use crate::wire::session::{ShareType, empty_response, tree_response};
 use std::sync::Arc;
 
+/// Of a share: listings leave out what may not be read.
+const HIDES_UNREADABLE: u32 = 0x0000_0800;
 /// Everything: whoever holds the key is the owner.
 const FULL_ACCESS: u32 = 0x001F_01FF;
 
@@ -26,15 +28,16 @@ pub(super) async fn tree_connect(
     let (Some(_host), Some(name)) = (parts.next(), parts.next()) else {
         return Err(Status::BAD_NETWORK_NAME.into());
     };
-    let (share, kind) = if name.eq_ignore_ascii_case("IPC$") {
-        (Share::Pipes, ShareType::Pipe)
+    let (share, kind, flags) = if name.eq_ignore_ascii_case("IPC$") {
+        (Share::Pipes, ShareType::Pipe, 0)
     } else {
         let disk = files::Disk::find(server, session, &name.to_lowercase()).await?;
         server.add_disk(&disk);
-        (Share::Disk(disk), ShareType::Disk)
+        let flags = if disk.hides { HIDES_UNREADABLE } else { 0 };
+        (Share::Disk(disk), ShareType::Disk, flags)
     };
     let tree = session.add_tree(share)?;
-    Ok((tree.id, Reply::ok(tree_response(kind, 0, FULL_ACCESS))))
+    Ok((tree.id, Reply::ok(tree_response(kind, flags, FULL_ACCESS))))
 }
 
 /// Ends a session: what it had open is closed, or waits to be taken up again.

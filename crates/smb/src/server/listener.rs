@@ -21,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use zaffre_base::ShareName;
 use zaffre_core::Core;
 
 /// Requests of one connection that run or wait.
@@ -35,6 +36,7 @@ const SWEEP: Duration = Duration::from_millis(500);
 pub struct Listener {
     tcp: TcpListener,
     address: SocketAddr,
+    hiding: Vec<ShareName>,
 }
 
 impl Listener {
@@ -42,7 +44,13 @@ impl Listener {
     pub async fn bind(host: &str, port: u16) -> io::Result<Self> {
         let tcp = TcpListener::bind((host, port)).await?;
         let address = tcp.local_addr()?;
-        Ok(Self { tcp, address })
+        Ok(Self { tcp, address, hiding: Vec::new() })
+    }
+
+    /// Listings of these shares leave out what may not be read, where descriptors are enforced.
+    #[must_use]
+    pub fn hiding(self, shares: Vec<ShareName>) -> Self {
+        Self { hiding: shares, ..self }
     }
 
     /// Where it listens.
@@ -58,7 +66,8 @@ impl Listener {
         options: Options,
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let server = Arc::new(Server::new(core, accounts, options).map_err(io::Error::other)?);
+        let server = Server::new(core, accounts, options, self.hiding);
+        let server = Arc::new(server.map_err(io::Error::other)?);
         let slots = Arc::new(Semaphore::new(limits::CONNECTIONS));
         let mut connections = JoinSet::new();
         let mut sweep = tokio::time::interval(SWEEP);

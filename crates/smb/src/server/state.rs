@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Semaphore;
 use zaffre_auth::Accounts;
-use zaffre_base::{AccountName, Incarnation, Timestamp};
+use zaffre_base::{AccountName, Incarnation, ShareName, Timestamp};
 use zaffre_core::Core;
 use zaffre_core::file::opens::FileKey;
 use zaffre_domain::fs::FileId;
@@ -31,6 +31,8 @@ pub(crate) struct Server {
     pub(crate) core: Core,
     pub(crate) accounts: AccountsNow,
     pub(crate) options: Options,
+    /// Shares whose listings leave out what may not be read.
+    pub(crate) hiding: Vec<ShareName>,
     pub(crate) guid: [u8; 16],
     pub(crate) throttle: Throttle,
     /// Bytes that large messages may take.
@@ -74,11 +76,13 @@ impl Server {
         core: Core,
         accounts: AccountsNow,
         options: Options,
+        hiding: Vec<ShareName>,
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
             core,
             accounts,
             options,
+            hiding,
             guid: random()?,
             throttle: Throttle::default(),
             watches: Watches::default(),

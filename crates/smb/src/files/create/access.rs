@@ -10,7 +10,7 @@ use zaffre_core::Error;
 use zaffre_core::file::mount::NodeFacts;
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::access::AccessMask;
-use zaffre_domain::fs::security::Token;
+use zaffre_domain::fs::security::{Token, granted};
 use zaffre_domain::fs::{Attributes, FileId, FilePath, FileRefusal};
 
 /// The most that may be done to what is there: what the file itself admits and, where descriptors
@@ -72,6 +72,16 @@ pub(super) fn grant(
         }
     }
     Ok(access)
+}
+
+/// Whether the descriptor of something lets it be read in every way.
+pub(crate) async fn may_read(disk: &Disk, id: FileId) -> Result<bool, Failure> {
+    const WHOLLY: AccessMask = AccessMask::READ_DATA
+        .union(AccessMask::READ_EA)
+        .union(AccessMask::READ_ATTRIBUTES)
+        .union(AccessMask::READ_CONTROL);
+    let descriptor = disk.mount.descriptor(id).await?;
+    Ok(granted(&descriptor, &Token::of_key_holder()).contains(WHOLLY))
 }
 
 /// Refuses to put something where its directory does not permit it.
