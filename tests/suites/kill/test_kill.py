@@ -74,7 +74,8 @@ def test_kill_9_under_writers_of_all_services():
         names = {f"/written/{b.findtext('Name')}" for b in listed.iter("Blob")}
         wanted = {r.path for r in crew.resources if isinstance(r, BlockBlob) and r.sure}
         assert names == wanted
-        assert server.stop() == 0
+        # What the last journal holds goes into the tree first: that is no matter of seconds everywhere.
+        assert server.stop(timeout=120) == 0
         checked = subprocess.run(
             [*server_command(), "check", server.location], capture_output=True, text=True
         )
