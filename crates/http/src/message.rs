@@ -4,7 +4,7 @@
 
 use crate::error::ApiError;
 use crate::faults::Encounter;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
@@ -86,12 +86,14 @@ pub struct Reply {
     pub operation: Option<&'static str>,
     /// The code of an error that was rendered already.
     pub code: Option<&'static str>,
+    /// What the values of the headers are written to: one piece of memory for all of them.
+    values: BytesMut,
 }
 
 /// Room for the headers of most answers, so that the map does not grow on the way.
 const USUAL_HEADERS: usize = 24;
-/// Room for most headers' values.
-const USUAL_VALUE: usize = 64;
+/// Room for the values of most answers' headers together.
+const USUAL_VALUES: usize = 384;
 
 impl Reply {
     /// A reply without body.
@@ -105,16 +107,17 @@ impl Reply {
             version: Some(version),
             operation: None,
             code: None,
+            values: BytesMut::with_capacity(USUAL_VALUES),
         }
     }
 
     /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
-        // Room at once; the header then takes exactly what it needs.
-        let mut text = String::with_capacity(USUAL_VALUE);
-        if write!(text, "{value}").is_ok() {
-            put(&mut self.headers, HeaderName::from_static(name), &text);
+        let written = write!(self.values, "{value}");
+        let text = self.values.split().freeze();
+        if written.is_ok() {
+            put(&mut self.headers, HeaderName::from_static(name), text);
         }
         self
     }
@@ -143,7 +146,7 @@ impl Reply {
             tracing::warn!(name, "metadata name cannot be a header name; not sent");
             return self;
         };
-        put(&mut self.headers, lower, value);
+        put(&mut self.headers, lower, Bytes::copy_from_slice(value.as_bytes()));
         if spelled.bytes().any(|b| b.is_ascii_uppercase()) {
             self.spelling.push(spelled);
         }
@@ -161,8 +164,8 @@ impl Reply {
 
 /// Stored values were checked when they came in; one that cannot be a header value is left out
 /// rather than allowed to break the reply.
-fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+fn put(headers: &mut HeaderMap, name: HeaderName, value: Bytes) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(value) {
         headers.insert(name, value);
     } else {
         tracing::warn!(%name, "value cannot be sent in a header; left out");

@@ -117,7 +117,7 @@ pub(super) async fn answer<S: Service>(
     let result = match result {
         Ok(mut head) => {
             head.encounter.clone_from(&encounter);
-            echo = Echo::of(&head);
+            echo.know(&head);
             line = AccessLine::of(&head, &door.options);
             match door.options.admission.enter().await {
                 Ok(_place) => call(&door, Request { head, content_length: announced, body }).await,

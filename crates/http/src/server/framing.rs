@@ -6,6 +6,7 @@
 //! the case of header names, which Azure keeps for metadata. Must never change a byte.
 
 use crate::headers::METADATA_PREFIX;
+use memchr::memchr;
 use std::mem;
 use zaffre_base::limits::REQUEST_HEAD_BYTES;
 
@@ -77,29 +78,39 @@ impl Framing {
         &bytes[here..]
     }
 
-    /// Adds to the current line and acts on it once it is whole.
+    /// Takes the rest of the current line, and acts on it if its end is there.
     fn take_line<'a>(&mut self, bytes: &'a [u8], seen: &mut impl FnMut(HeadNotes)) -> &'a [u8] {
-        let end = bytes.iter().position(|b| *b == b'\n');
+        let end = memchr(b'\n', bytes);
         let (part, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
         if self.line.len() + part.len() > REQUEST_HEAD_BYTES {
             self.state = State::Lost;
             return &[];
         }
-        self.line.extend_from_slice(part);
-        if end.is_some() {
-            let mut line = mem::take(&mut self.line);
-            let trimmed = line.strip_suffix(b"\n").unwrap_or(&line);
-            self.state = match trimmed.strip_suffix(b"\r") {
-                Some(whole) => self.on_line(whole, seen),
-                // In a head a newline alone ends a line to hyper too; between chunks and in
-                // trailers it does not, and what follows would be another request to us alone.
-                None if self.in_head() => self.on_line(trimmed, seen),
-                None => State::Lost,
-            };
-            line.clear();
-            self.line = line;
+        match end {
+            None => self.line.extend_from_slice(part),
+            // Nearly every line comes in one piece.
+            Some(_) if self.line.is_empty() => self.end_line(part, seen),
+            Some(_) => {
+                self.line.extend_from_slice(part);
+                let mut line = mem::take(&mut self.line);
+                self.end_line(&line, seen);
+                line.clear();
+                self.line = line;
+            }
         }
         rest
+    }
+
+    /// Acts on a line with its newline.
+    fn end_line(&mut self, line: &[u8], seen: &mut impl FnMut(HeadNotes)) {
+        let trimmed = line.strip_suffix(b"\n").unwrap_or(line);
+        self.state = match trimmed.strip_suffix(b"\r") {
+            Some(whole) => self.on_line(whole, seen),
+            // In a head a newline alone ends a line to hyper too; between chunks and in
+            // trailers it does not, and what follows would be another request to us alone.
+            None if self.in_head() => self.on_line(trimmed, seen),
+            None => State::Lost,
+        };
     }
 
     fn in_head(&self) -> bool {
@@ -125,7 +136,7 @@ impl Framing {
     }
 
     fn on_header(&mut self, line: &[u8]) -> State {
-        let Some(colon) = line.iter().position(|b| *b == b':') else { return State::Headers };
+        let Some(colon) = memchr(b':', line) else { return State::Headers };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"content-length") {
             self.lengths += 1;

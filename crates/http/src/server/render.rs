@@ -11,9 +11,9 @@ use hyper::{Method, StatusCode};
 use zaffre_base::limits::CLIENT_REQUEST_ID_BYTES;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+const REQUEST_ID: &str = "x-ms-request-id";
 pub(super) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
-const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
+const VERSION: &str = "x-ms-version";
 const ERROR_CODE: HeaderName = HeaderName::from_static("x-ms-error-code");
 /// The Server header of answers given before a service was reached.
 const FRONT_SERVER: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAPI/2.0");
@@ -47,15 +47,20 @@ pub(super) struct Echo {
 }
 
 impl Echo {
-    pub(super) fn of(head: &RequestHead) -> Self {
-        Self {
-            method: head.method.clone(),
-            version: versions::effective(head).ok(),
-            ..Self::of_parts(&head.method, &head.headers, head.id)
-        }
+    /// Of a request whose head made sense.
+    #[cfg(test)]
+    fn of(head: &RequestHead) -> Self {
+        let mut echo = Self::of_parts(&head.method, &head.headers, head.id);
+        echo.know(head);
+        echo
     }
 
-    /// For a request whose head made no sense.
+    /// Takes in what only a head that makes sense can say.
+    pub(super) fn know(&mut self, head: &RequestHead) {
+        self.version = versions::effective(head).ok();
+    }
+
+    /// Of a request whose head may make no sense.
     pub(super) fn of_parts(method: &Method, headers: &HeaderMap, id: Guid) -> Self {
         let sent = headers.get(CLIENT_REQUEST_ID).filter(|value| {
             let bytes = value.as_bytes();
@@ -67,8 +72,11 @@ impl Echo {
 }
 
 pub(super) fn reply(reply: Reply, echo: &Echo, server: &HeaderValue) -> Rendered {
-    let Reply { status, mut headers, spelling, mut body, version, .. } = reply;
-    common(&mut headers, echo, server, version);
+    let version = reply.version;
+    // Written beside the other values, in the memory that is there already.
+    let reply = reply.with(REQUEST_ID, echo.id).with_some(VERSION, version);
+    let Reply { status, mut headers, spelling, mut body, .. } = reply;
+    common(&mut headers, echo, server);
     if may_have_body(&echo.method, status) {
         // hyper writes the true length.
         headers.remove(CONTENT_LENGTH);
@@ -90,7 +98,13 @@ pub(super) fn error(
     let mut headers = HeaderMap::new();
     let server = if error.authentication { &FRONT_SERVER } else { server };
     let version = error.version.or(echo.version).filter(|_| !error.authentication);
-    common(&mut headers, echo, server, version);
+    common(&mut headers, echo, server);
+    let said = [(REQUEST_ID, Some(echo.id.to_string())), (VERSION, version.map(|v| v.to_string()))];
+    for (name, value) in said {
+        if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
     headers.insert(ERROR_CODE, HeaderValue::from_static(error.code));
     for (name, value) in &error.headers {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -108,14 +122,8 @@ pub(super) fn error(
     Rendered { status: error.status, headers, spelling: Vec::new(), body, reason }
 }
 
-fn common(headers: &mut HeaderMap, echo: &Echo, server: &HeaderValue, version: Option<ApiVersion>) {
+fn common(headers: &mut HeaderMap, echo: &Echo, server: &HeaderValue) {
     headers.insert(SERVER, server.clone());
-    if let Ok(id) = HeaderValue::try_from(echo.id.to_string()) {
-        headers.insert(REQUEST_ID, id);
-    }
-    if let Some(version) = version.and_then(|v| HeaderValue::try_from(v.to_string()).ok()) {
-        headers.insert(VERSION, version);
-    }
     if let Some(id) = &echo.client_request_id {
         headers.insert(CLIENT_REQUEST_ID, id.clone());
     }
