@@ -15,6 +15,7 @@ mod tags;
 mod tier;
 
 use crate::authorize::Caller;
+use crate::batch::Answering;
 use crate::failure;
 use crate::operation::BlobOperation;
 use crate::render;
@@ -42,63 +43,66 @@ impl Dispatch<'_> {
         body: BodyStream,
     ) -> Result<Reply, ApiError> {
         use BlobOperation as B;
-        match operation {
+        // On the heap, each as large as it is: in one future the most frequent reads would carry
+        // the space of the rarest copies about.
+        let work: Answering<'_> = match operation {
+            B::GetBlob(download) => return self.get_blob(download).await,
+            B::GetBlobProperties(op) => return self.get_blob_properties(op).await,
             B::GetAccountInfo(op) => {
                 self.caller.permit(op)?;
                 let settings = self.core.settings(&self.asked.account);
-                Ok(render::container::account(&settings, self.asked.version))
+                return Ok(render::container::account(&settings, self.asked.version));
             }
-            B::GetServiceProperties(op) => self.get_service_properties(op).await,
-            B::SetServiceProperties(op) => self.set_service_properties(op, body).await,
-            B::GetServiceStats(op) => self.get_service_stats(op),
-            B::Batch(op) => self.batch(op, body).await,
-            B::GetUserDelegationKey => self.get_user_delegation_key(body).await,
-            B::ListContainers(listing) => self.list_containers(listing).await,
-            B::CreateContainer(op) => self.create_container(op).await,
-            B::GetContainerProperties(op) => self.get_container_properties(op).await,
-            B::GetContainerMetadata(op) => self.get_container_metadata(op).await,
-            B::SetContainerMetadata(op) => self.set_container_metadata(op).await,
-            B::GetContainerAcl(op) => self.get_container_acl(op).await,
-            B::SetContainerAcl(op) => self.set_container_acl(op, body).await,
-            B::DeleteContainer(op) => self.delete_container(op).await,
-            B::RestoreContainer(op) => self.restore_container(op).await,
-            B::LeaseContainer(op) => self.lease_container(op).await,
-            B::ListBlobs(listing) => self.list_blobs(listing).await,
-            B::GetBlob(download) => self.get_blob(download).await,
-            B::GetBlobProperties(op) => self.get_blob_properties(op).await,
-            B::GetBlobMetadata(op) => self.get_blob_metadata(op).await,
-            B::SetBlobMetadata(op) => self.set_blob_metadata(op).await,
-            B::SetBlobProperties(op) => self.set_blob_properties(op).await,
-            B::DeleteBlob(op) => self.delete_blob(op).await,
-            B::SnapshotBlob(op) => self.snapshot_blob(op).await,
-            B::UndeleteBlob(op) => self.undelete_blob(op).await,
-            B::LeaseBlob(op) => self.lease_blob(op).await,
-            B::PutBlob(upload) => self.put_blob(upload, body).await,
-            B::CreateBlob(op) => self.create_blob(op).await,
-            B::PutPage(upload) => self.put_page(upload, body).await,
-            B::SetPageProperties(op) => self.set_page_properties(op).await,
-            B::GetPageRanges(op) => self.get_page_ranges(op).await,
-            B::AppendBlock(upload) => self.append_block(upload, body).await,
-            B::PutBlobFromUrl(asked) => self.put_blob_from_url(*asked).await,
-            B::PutBlockFromUrl(asked) => self.put_block_from_url(asked).await,
-            B::AppendBlockFromUrl(asked) => self.append_block_from_url(asked).await,
-            B::PutPageFromUrl(asked) => Box::pin(self.put_page_from_url(asked)).await,
-            B::CopyBlob(asked) => Box::pin(self.copy_blob(*asked)).await,
-            B::AbortCopyBlob(op) => self.abort_copy(op).await,
-            B::IncrementalCopyBlob(asked) => Box::pin(self.incremental_copy(asked)).await,
-            B::SealBlob(op) => self.seal_blob(op).await,
-            B::PutBlock(upload) => self.put_block(upload, body).await,
-            B::PutBlockList(upload) => self.put_block_list(upload, body).await,
-            B::QueryBlobContents(op) => self.query_blob(op, body).await,
-            B::GetBlobTags(op) => self.get_blob_tags(op).await,
-            B::SetBlobTags(upload) => self.set_blob_tags(upload, body).await,
-            B::SetBlobTier(op) => self.set_blob_tier(op).await,
-            B::SetBlobImmutabilityPolicy(op) => self.set_immutability_policy(op).await,
-            B::DeleteBlobImmutabilityPolicy(op) => self.delete_immutability_policy(op).await,
-            B::SetBlobLegalHold(op) => self.set_legal_hold(op).await,
-            B::FindBlobsByTags(search) => self.find_blobs_by_tags(search).await,
-            B::GetBlockList(op) => self.get_block_list(op).await,
-        }
+            B::GetServiceProperties(op) => Box::pin(self.get_service_properties(op)),
+            B::SetServiceProperties(op) => Box::pin(self.set_service_properties(op, body)),
+            B::GetServiceStats(op) => return self.get_service_stats(op),
+            B::Batch(op) => Box::pin(self.batch(op, body)),
+            B::GetUserDelegationKey => Box::pin(self.get_user_delegation_key(body)),
+            B::ListContainers(listing) => Box::pin(self.list_containers(listing)),
+            B::CreateContainer(op) => Box::pin(self.create_container(op)),
+            B::GetContainerProperties(op) => Box::pin(self.get_container_properties(op)),
+            B::GetContainerMetadata(op) => Box::pin(self.get_container_metadata(op)),
+            B::SetContainerMetadata(op) => Box::pin(self.set_container_metadata(op)),
+            B::GetContainerAcl(op) => Box::pin(self.get_container_acl(op)),
+            B::SetContainerAcl(op) => Box::pin(self.set_container_acl(op, body)),
+            B::DeleteContainer(op) => Box::pin(self.delete_container(op)),
+            B::RestoreContainer(op) => Box::pin(self.restore_container(op)),
+            B::LeaseContainer(op) => Box::pin(self.lease_container(op)),
+            B::ListBlobs(listing) => Box::pin(self.list_blobs(listing)),
+            B::GetBlobMetadata(op) => Box::pin(self.get_blob_metadata(op)),
+            B::SetBlobMetadata(op) => Box::pin(self.set_blob_metadata(op)),
+            B::SetBlobProperties(op) => Box::pin(self.set_blob_properties(op)),
+            B::DeleteBlob(op) => Box::pin(self.delete_blob(op)),
+            B::SnapshotBlob(op) => Box::pin(self.snapshot_blob(op)),
+            B::UndeleteBlob(op) => Box::pin(self.undelete_blob(op)),
+            B::LeaseBlob(op) => Box::pin(self.lease_blob(op)),
+            B::PutBlob(upload) => Box::pin(self.put_blob(upload, body)),
+            B::CreateBlob(op) => Box::pin(self.create_blob(op)),
+            B::PutPage(upload) => Box::pin(self.put_page(upload, body)),
+            B::SetPageProperties(op) => Box::pin(self.set_page_properties(op)),
+            B::GetPageRanges(op) => Box::pin(self.get_page_ranges(op)),
+            B::AppendBlock(upload) => Box::pin(self.append_block(upload, body)),
+            B::PutBlobFromUrl(asked) => Box::pin(self.put_blob_from_url(*asked)),
+            B::PutBlockFromUrl(asked) => Box::pin(self.put_block_from_url(asked)),
+            B::AppendBlockFromUrl(asked) => Box::pin(self.append_block_from_url(asked)),
+            B::PutPageFromUrl(asked) => Box::pin(self.put_page_from_url(asked)),
+            B::CopyBlob(asked) => Box::pin(self.copy_blob(*asked)),
+            B::AbortCopyBlob(op) => Box::pin(self.abort_copy(op)),
+            B::IncrementalCopyBlob(asked) => Box::pin(self.incremental_copy(asked)),
+            B::SealBlob(op) => Box::pin(self.seal_blob(op)),
+            B::PutBlock(upload) => Box::pin(self.put_block(upload, body)),
+            B::PutBlockList(upload) => Box::pin(self.put_block_list(upload, body)),
+            B::QueryBlobContents(op) => Box::pin(self.query_blob(op, body)),
+            B::GetBlobTags(op) => Box::pin(self.get_blob_tags(op)),
+            B::SetBlobTags(upload) => Box::pin(self.set_blob_tags(upload, body)),
+            B::SetBlobTier(op) => Box::pin(self.set_blob_tier(op)),
+            B::SetBlobImmutabilityPolicy(op) => Box::pin(self.set_immutability_policy(op)),
+            B::DeleteBlobImmutabilityPolicy(op) => Box::pin(self.delete_immutability_policy(op)),
+            B::SetBlobLegalHold(op) => Box::pin(self.set_legal_hold(op)),
+            B::FindBlobsByTags(search) => Box::pin(self.find_blobs_by_tags(search)),
+            B::GetBlockList(op) => Box::pin(self.get_block_list(op)),
+        };
+        work.await
     }
 }
 

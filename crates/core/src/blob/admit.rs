@@ -40,7 +40,7 @@ pub(crate) fn read_content(
     version: ApiVersion,
     now: Timestamp,
 ) -> Result<Seen, Refusal> {
-    online(seen.as_ref().map(|seen| &seen.head), now)?;
+    online(seen.as_ref().map(|seen| &*seen.head), now)?;
     read(seen, presented, version, now)
 }
 

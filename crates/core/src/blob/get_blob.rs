@@ -122,14 +122,15 @@ impl Source {
         self,
         checksum: Option<RangeChecksum>,
     ) -> Result<(ByteStream, Sums), Error> {
+        // On the heap what reads the disk: most blobs are small, and ready.
         match (self, checksum) {
             (Self::Ready(bytes), checksum) => Ok((once(bytes.clone()), sums(&bytes, checksum))),
             (Self::Disk(download), Some(_)) => {
-                let bytes = download.collect().await?;
+                let bytes = Box::pin(download.collect()).await?;
                 Ok((once(bytes.clone()), sums(&bytes, checksum)))
             }
             (Self::Disk(mut download), None) => {
-                let first = download.next().await?;
+                let first = Box::pin(download.next()).await?;
                 Ok((download.into_stream(first), Sums::default()))
             }
         }

@@ -45,7 +45,7 @@ fn list(
     keys: Keys,
     now: Timestamp,
 ) -> Result<BlockListReply, Error> {
-    let head = history::peek(inside, keys, &op.at, now)?.map(|seen| seen.head);
+    let head = history::peek(inside, keys, &op.at, now)?.map(|seen| *seen.head);
     // Only the blob itself has staged blocks.
     let staging = match op.at.moment {
         Moment::Current => Staging::peek(inside, &keys.staging(&op.at.blob))?,

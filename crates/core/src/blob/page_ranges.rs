@@ -39,7 +39,7 @@ pub async fn get_page_ranges(
     if seen.is_none() && is_deleted(&inside, site.keys)? {
         return Err(Refusal::ContainerNotFound.into());
     }
-    admit::of_kind(seen.as_ref().map(|seen| &seen.head), BlobKind::Page)?;
+    admit::of_kind(seen.as_ref().map(|seen| &*seen.head), BlobKind::Page)?;
     let presented = Presented { lease: op.lease, conditions: op.conditions.clone() };
     let seen = admit::read(seen, &presented, version, now)?;
     seen.readable()?;

@@ -172,7 +172,7 @@ impl Here {
             written: seen.head.written,
         };
         let (current, archived) = (seen.is_current(), seen.head.is_archived(now));
-        Self { origin, current, archived, head: seen.head, found, inside }
+        Self { origin, current, archived, head: *seen.head, found, inside }
     }
 
     /// Which snapshot it is, if it is one.

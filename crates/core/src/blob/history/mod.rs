@@ -24,7 +24,8 @@ pub(crate) const BASE_AT: Stamp = Stamp(u64::MAX);
 
 /// A state of a blob that can be read.
 pub(crate) struct Seen {
-    pub(crate) head: Head,
+    /// On the heap: it is large and handed on often.
+    pub(crate) head: Box<Head>,
     /// Which one it is; `None` = the current one.
     past: Option<(Stamp, PastKind)>,
 }
@@ -60,7 +61,7 @@ pub(crate) fn peek(
     at: &BlobPath,
     now: Timestamp,
 ) -> Result<Option<Seen>, StoreError> {
-    let current = |head| Seen { head, past: None };
+    let current = |head| Seen { head: Box::new(head), past: None };
     let (stamp, kind) = match &at.moment {
         Moment::Current => return Ok(Head::peek(inside, &keys.blob(&at.blob))?.map(current)),
         Moment::Snapshot(id) => (Stamp(id.at.0), PastKind::Snapshot),
@@ -77,7 +78,7 @@ pub(crate) fn peek(
     };
     let history = History::peek(inside, &keys.history(&at.blob))?.unwrap_or_default();
     let head = history.see(stamp, kind, head, now).filter(|head| head.deleted.is_none());
-    Ok(head.map(|head| Seen { head, past: Some((stamp, kind)) }))
+    Ok(head.map(|head| Seen { head: Box::new(head), past: Some((stamp, kind)) }))
 }
 
 /// The row of the state that a path names, for a change that leaves it where it is.
