@@ -10,6 +10,8 @@ pub fn push_name(key: &mut Vec<u8>, name: &str) {
 
 /// Appends `name` without its terminator, so that the key is a prefix of every longer name's.
 pub fn push_prefix(key: &mut Vec<u8>, name: &str) {
+    // No more units than bytes.
+    key.reserve(2 * name.len());
     for unit in name.encode_utf16() {
         key.extend_from_slice(&unit.to_be_bytes());
     }

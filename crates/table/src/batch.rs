@@ -12,7 +12,8 @@ use crate::render::error;
 use crate::route::{resource, verb};
 use crate::target::Target;
 use crate::{parse, render};
-use hyper::{Method, StatusCode};
+use hyper::header::HOST;
+use hyper::{Method, StatusCode, Uri};
 use std::fmt::Write as _;
 use zaffre_auth::Authorized;
 use zaffre_base::limits::TABLE_BATCH_OPERATIONS;
@@ -24,6 +25,9 @@ use zaffre_domain::table::etag::etag;
 use zaffre_domain::table::{EntityKey, TableRefusal};
 use zaffre_http::multipart::{self, Boundary, MultipartError, Part, PartRequest, Parts};
 use zaffre_http::{ApiError, BodyStream, Destination, Reply, ReplyBody, headers};
+
+/// Room for the answer to most operations.
+const USUAL_ANSWER: usize = 640;
 
 /// One part of a changeset, before its operation is known to make sense.
 struct Piece<'a> {
@@ -102,9 +106,33 @@ fn target(dispatch: &Dispatch<'_>, request: &PartRequest<'_>) -> Result<Target, 
     Target::parse(&to.path, &to.account)
 }
 
-fn read(dispatch: &Dispatch<'_>, piece: &Piece<'_>) -> Result<WriteEntity, ApiError> {
+/// What the last part named, and by which URL.
+type Before<'a> = Option<(&'a Uri, Target)>;
+
+/// The same as [`target`]; most parts of a batch name what the one before them did.
+fn target_after<'a>(
+    dispatch: &Dispatch<'_>,
+    request: &'a PartRequest<'_>,
+    before: &mut Before<'a>,
+) -> Result<Target, ApiError> {
+    let named_by_url = !request.headers.contains_key(HOST);
+    match before {
+        Some((url, target)) if named_by_url && **url == request.uri => Ok(target.clone()),
+        _ => {
+            let target = target(dispatch, request)?;
+            *before = named_by_url.then(|| (&request.uri, target.clone()));
+            Ok(target)
+        }
+    }
+}
+
+fn read<'a>(
+    dispatch: &Dispatch<'_>,
+    piece: &'a Piece<'_>,
+    before: &mut Before<'a>,
+) -> Result<WriteEntity, ApiError> {
     let request = &piece.request;
-    let target = target(dispatch, request)?;
+    let target = target_after(dispatch, request, before)?;
     let verb = verb(&request.method, &request.headers)?;
     if verb == Method::GET.as_str() {
         return Err(ApiError::invalid_input());
@@ -117,8 +145,9 @@ fn read(dispatch: &Dispatch<'_>, piece: &Piece<'_>) -> Result<WriteEntity, ApiEr
 /// Reads, permits and commits all operations; what it came to, as an answer.
 async fn execute(dispatch: Dispatch<'_>, pieces: &[Piece<'_>]) -> Result<Reply, ApiError> {
     let mut ops = Vec::with_capacity(pieces.len());
+    let mut before = None;
     for (index, piece) in pieces.iter().enumerate() {
-        match read(&dispatch, piece) {
+        match read(&dispatch, piece, &mut before) {
             Ok(op) => ops.push(op),
             Err(error) => {
                 let failed = Failed { index, error, early: true };
@@ -212,7 +241,7 @@ fn success(
     at: &TablePath,
     base: &str,
 ) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(USUAL_ANSWER);
     let inserted = piece.request.method == Method::POST
         && !piece.request.headers.contains_key("x-http-method");
     match wrote {
@@ -292,7 +321,11 @@ fn with_body(out: &mut String, level: Level, body: &str) {
 fn multipart_reply(dispatch: &Dispatch<'_>, parts: &[String], changeset: bool) -> Reply {
     let id = dispatch.asked.head.id;
     let (outer, inner) = (format!("batchresponse_{id}"), format!("changesetresponse_{id}"));
-    let mut body = format!("--{outer}\r\n");
+    // The lines before each part, and those before and after all of them.
+    let (each, all) = (inner.len() + 96, 2 * (inner.len() + outer.len()) + 96);
+    let room: usize = parts.iter().map(|part| part.len() + each).sum();
+    let mut body = String::with_capacity(room + all);
+    let _ = write!(body, "--{outer}\r\n");
     let boundary = if changeset { &inner } else { &outer };
     if changeset {
         let _ = write!(body, "Content-Type: multipart/mixed; boundary={inner}\r\n\r\n");

@@ -135,19 +135,25 @@ impl Dispatch<'_> {
         done(service::create_table(self.core, op).await)?;
         let base = self.base();
         let location = format!("{base}/Tables('{}')", at.table);
-        let made = table::one(&at.table, &base, self.account(), level);
+        let made = || table::one(&at.table, &base, self.account(), level);
         Ok(self.made(level, prefer, &location, made))
     }
 
     /// The answer to what made something: with it, or only with its address.
-    fn made(&self, level: Level, prefer: Prefer, location: &str, body: String) -> Reply {
+    fn made(
+        &self,
+        level: Level,
+        prefer: Prefer,
+        location: &str,
+        body: impl FnOnce() -> String,
+    ) -> Reply {
         let version = self.asked.version;
         let reply = match prefer {
             Prefer::NoContent => {
                 render::plain(StatusCode::NO_CONTENT, version).with("dataserviceid", location)
             }
             Prefer::Unsaid | Prefer::Content => {
-                render::json(StatusCode::CREATED, level, body, version)
+                render::json(StatusCode::CREATED, level, body(), version)
             }
         };
         reply.with("location", location).with_some("preference-applied", prefer.applied())
@@ -230,7 +236,7 @@ impl Dispatch<'_> {
             Wrote::Entity(found) if kind == Kind::InsertEntity => {
                 let place = self.place(&base, &at.table, level, &[]);
                 let location = format!("{base}/{}", place.link(&found.key));
-                let reply = self.made(level, prefer, &location, entity::one(&found, place));
+                let reply = self.made(level, prefer, &location, || entity::one(&found, place));
                 reply.with("etag", etag(found.written))
             }
             Wrote::Entity(found) => {

@@ -29,11 +29,12 @@ pub fn read(document: &[u8]) -> Result<Sent, ApiError> {
     for (name, value) in &members {
         if let (Some(property), Member::Text(edm)) = (name.strip_suffix(TYPE), value) {
             let edm = EdmType::parse(edm).ok_or_else(|| refused(TableRefusal::InvalidValue))?;
-            types.insert(property, edm);
+            types.insert(property.to_owned(), edm);
         }
     }
-    let (mut partition, mut row, mut properties) = (None, None, Vec::new());
-    for (name, value) in &members {
+    let (mut partition, mut row) = (None, None);
+    let mut properties = Vec::with_capacity(members.len());
+    for (name, value) in members {
         if name.contains("odata.") || name.contains('@') || name == TIMESTAMP {
             continue;
         }
@@ -42,8 +43,8 @@ pub fn read(document: &[u8]) -> Result<Sent, ApiError> {
             PARTITION_KEY => set_key(&mut partition, PARTITION_KEY, edm, value)?,
             ROW_KEY => set_key(&mut row, ROW_KEY, edm, value)?,
             _ => {
-                if let Some(value) = typed(name, value, edm)? {
-                    properties.push((name.clone(), value));
+                if let Some(value) = typed(&name, value, edm)? {
+                    properties.push((name, value));
                 }
             }
         }
@@ -56,7 +57,7 @@ fn set_key(
     slot: &mut Option<String>,
     name: &'static str,
     edm: Option<EdmType>,
-    value: &Member,
+    value: Member,
 ) -> Result<(), ApiError> {
     if slot.is_some() {
         return Err(refused(TableRefusal::DuplicateProperty));
@@ -64,7 +65,7 @@ fn set_key(
     match value {
         Member::Null => Ok(()),
         Member::Text(text) if edm.is_none_or(|edm| edm == EdmType::String) => {
-            *slot = Some(text.clone());
+            *slot = Some(text);
             Ok(())
         }
         _ => Err(refused(TableRefusal::KeyNotText { name })),
@@ -72,20 +73,21 @@ fn set_key(
 }
 
 /// The value of a property; `None` for null, which is never stored.
-fn typed(name: &str, value: &Member, edm: Option<EdmType>) -> Result<Option<Value>, ApiError> {
+fn typed(name: &str, value: Member, edm: Option<EdmType>) -> Result<Option<Value>, ApiError> {
     let parse = |edm, text: &str| Value::parse(edm, text, name).map(Some).map_err(refused);
     match (value, edm) {
         (Member::Null, _) => Ok(None),
-        (Member::Bool(is), None | Some(EdmType::Boolean)) => Ok(Some(Value::Boolean(*is))),
-        (Member::Text(text), edm) => parse(edm.unwrap_or(EdmType::String), text),
+        (Member::Bool(is), None | Some(EdmType::Boolean)) => Ok(Some(Value::Boolean(is))),
+        (Member::Text(text), None | Some(EdmType::String)) => Ok(Some(Value::String(text))),
+        (Member::Text(text), Some(edm)) => parse(edm, &text),
         (Member::Number(digits), Some(EdmType::Int32 | EdmType::Int64 | EdmType::Double)) => {
-            parse(edm.unwrap_or(EdmType::Double), digits)
+            parse(edm.unwrap_or(EdmType::Double), &digits)
         }
         (Member::Bool(_) | Member::Number(_), Some(_)) => Err(refused(TableRefusal::InvalidValue)),
         // A whole number that fits is an Int32; anything else is a Double.
         (Member::Number(digits), None) => match digits.parse() {
             Ok(number) => Ok(Some(Value::Int32(number))),
-            Err(_) => parse(EdmType::Double, digits),
+            Err(_) => parse(EdmType::Double, &digits),
         },
     }
 }

@@ -15,6 +15,8 @@ use zaffre_store::{Interrupt, Snapshot, StoreError, Tx};
 
 /// The first byte of every row written today.
 const VERSION: u8 = 1;
+/// Room for most rows.
+const USUAL_BYTES: usize = 256;
 
 /// A row's value.
 pub(crate) trait Record: Encode<()> + for<'b> Decode<'b, ()> {
@@ -23,9 +25,7 @@ pub(crate) trait Record: Encode<()> + for<'b> Decode<'b, ()> {
 
     /// The row's value as bytes.
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        minicbor::encode(self, &mut bytes).expect("writing to memory and plain fields cannot fail");
-        bytes
+        to_bytes(self)
     }
 
     /// Reads a row's value.
@@ -54,6 +54,14 @@ pub(crate) trait Record: Encode<()> + for<'b> Decode<'b, ()> {
     fn store(&self, tx: &mut Tx<'_>, key: &[u8]) -> Result<(), Interrupt> {
         tx.put(key, &self.to_bytes())
     }
+}
+
+/// A row's value as bytes, of whatever has the form of one.
+pub(crate) fn to_bytes(record: &(impl Encode<()> + ?Sized)) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    bytes.push(VERSION);
+    minicbor::encode(record, &mut bytes).expect("writing to memory and plain fields cannot fail");
+    bytes
 }
 
 #[cfg(test)]

@@ -21,12 +21,14 @@ pub(crate) struct Keys(pub(crate) Incarnation);
 
 impl Keys {
     pub(crate) fn entity(self, key: &EntityKey) -> Vec<u8> {
-        self.from(&key.bytes())
+        let mut bytes = tagged(self.0, b'E');
+        key.push(&mut bytes);
+        bytes
     }
 
     pub(crate) fn part(self, key: &EntityKey, part: u8) -> Vec<u8> {
         let mut bytes = tagged(self.0, b'L');
-        bytes.extend_from_slice(&key.bytes());
+        key.push(&mut bytes);
         bytes.push(part);
         bytes
     }

@@ -1,7 +1,7 @@
 //! The rows of the Table service: tables, and entities with values of every type.
 
 use crate::directory::{Family, Listed};
-use crate::records::{Policy, Record, fields};
+use crate::records::{self, Policy, Record, fields};
 use minicbor::{Decode, Encode};
 use zaffre_base::{Guid, Incarnation, Stamp, Timestamp};
 use zaffre_domain::Refusal;
@@ -97,23 +97,58 @@ enum StoredValue {
     Binary(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }
 
-impl From<&Properties> for StoredProperties {
-    fn from(properties: &Properties) -> Self {
-        let stored = |(name, value): (&str, &Value)| Property {
-            name: name.to_owned(),
-            value: match value {
-                Value::String(text) => StoredValue::String(text.clone()),
-                Value::Int32(number) => StoredValue::Int32(*number),
-                Value::Int64(number) => StoredValue::Int64(*number),
-                Value::Double(number) => StoredValue::Double(number.to_bits()),
-                Value::Boolean(is) => StoredValue::Boolean(*is),
-                Value::DateTime(instant) => StoredValue::DateTime(*instant),
-                Value::Guid(guid) => StoredValue::Guid(*guid),
-                Value::Binary(bytes) => StoredValue::Binary(bytes.clone()),
-            },
-        };
-        Self(properties.iter().map(stored).collect())
+/// The same bytes, made of properties where they are.
+#[derive(Encode)]
+#[cbor(transparent)]
+struct SentProperties<'a>(#[n(0)] Vec<SentProperty<'a>>);
+
+#[derive(Encode)]
+struct SentProperty<'a> {
+    #[n(0)]
+    name: &'a str,
+    #[n(1)]
+    value: SentValue<'a>,
+}
+
+#[derive(Encode)]
+enum SentValue<'a> {
+    #[n(0)]
+    String(#[n(0)] &'a str),
+    #[n(1)]
+    Int32(#[n(0)] i32),
+    #[n(2)]
+    Int64(#[n(0)] i64),
+    #[n(3)]
+    Double(#[n(0)] u64),
+    #[n(4)]
+    Boolean(#[n(0)] bool),
+    #[n(5)]
+    DateTime(#[cbor(n(0), with = "fields")] Timestamp),
+    #[n(6)]
+    Guid(#[cbor(n(0), with = "fields")] Guid),
+    #[n(7)]
+    Binary(#[cbor(n(0), with = "minicbor::bytes")] &'a [u8]),
+}
+
+impl StoredProperties {
+    /// The row's value for these properties.
+    pub(crate) fn bytes_of(properties: &Properties) -> Vec<u8> {
+        records::to_bytes(&SentProperties(properties.iter().map(sent).collect()))
     }
+}
+
+fn sent<'a>((name, value): (&'a str, &'a Value)) -> SentProperty<'a> {
+    let value = match value {
+        Value::String(text) => SentValue::String(text),
+        Value::Int32(number) => SentValue::Int32(*number),
+        Value::Int64(number) => SentValue::Int64(*number),
+        Value::Double(number) => SentValue::Double(number.to_bits()),
+        Value::Boolean(is) => SentValue::Boolean(*is),
+        Value::DateTime(instant) => SentValue::DateTime(*instant),
+        Value::Guid(guid) => SentValue::Guid(*guid),
+        Value::Binary(bytes) => SentValue::Binary(bytes),
+    };
+    SentProperty { name, value }
 }
 
 impl From<StoredProperties> for Properties {
@@ -154,11 +189,12 @@ mod tests {
         ];
         let named = values.iter().enumerate().map(|(i, value)| (format!("p{i}"), value.clone()));
         let properties = Properties::from_stored(named.collect());
-        let bytes = StoredProperties::from(&properties).to_bytes();
-        let back = StoredProperties::from_bytes(&bytes).map(Properties::from).ok();
-        assert_eq!(back, Some(properties));
+        let bytes = StoredProperties::bytes_of(&properties);
+        let read = StoredProperties::from_bytes(&bytes).ok();
+        assert_eq!(read.as_ref().map(Record::to_bytes), Some(bytes), "one form for both ways");
+        assert_eq!(read.map(Properties::from), Some(properties));
         let nan = Properties::from_stored(vec![("n".to_owned(), Value::Double(f64::NAN))]);
-        let back = StoredProperties::from_bytes(&StoredProperties::from(&nan).to_bytes());
+        let back = StoredProperties::from_bytes(&StoredProperties::bytes_of(&nan));
         let back = back.map(Properties::from).ok();
         let is_nan = |value: &Value| matches!(value, Value::Double(n) if n.is_nan());
         assert!(back.is_some_and(|p| p.get("n").is_some_and(is_nan)));

@@ -21,10 +21,10 @@ pub(super) struct Cut {
 impl Cut {
     /// Cuts the properties of an entity written by the commit `written`.
     pub(super) fn new(written: Stamp, properties: &Properties) -> Result<Self, StoreError> {
-        let bytes = StoredProperties::from(properties).to_bytes();
-        let mut parts = bytes.chunks(PART_BYTES).map(<[u8]>::to_vec);
-        let first = parts.next().unwrap_or_default();
-        let parts: Vec<Vec<u8>> = parts.collect();
+        let mut first = StoredProperties::bytes_of(properties);
+        let rest = first.get(PART_BYTES..).unwrap_or_default();
+        let parts: Vec<Vec<u8>> = rest.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
+        first.truncate(PART_BYTES);
         let count = u8::try_from(parts.len())
             .map_err(|_| StoreError::Limit("more parts than an entity can have"))?;
         Ok(Self { first: Stored { written, parts: count, bytes: first }, parts })
@@ -35,15 +35,16 @@ impl Cut {
         self.first.bytes.len() + self.parts.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Writes them in place of an entity that had `before` parts.
+    /// Writes them, the first under `row`, in place of an entity that had `before` parts.
     pub(super) fn store(
         &self,
         tx: &mut Tx<'_>,
         keys: Keys,
         key: &EntityKey,
+        row: &[u8],
         before: u8,
     ) -> Result<(), Interrupt> {
-        self.first.store(tx, &keys.entity(key))?;
+        self.first.store(tx, row)?;
         for (number, part) in (0..).zip(&self.parts) {
             tx.put(&keys.part(key, number), part)?;
         }

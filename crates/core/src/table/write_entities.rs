@@ -10,6 +10,8 @@ use crate::directory::{alive, hold};
 use crate::records::Record;
 use crate::service::detached;
 use crate::{Core, Error};
+use std::borrow::Cow;
+use std::sync::Arc;
 use zaffre_auth::Authorized;
 use zaffre_base::Stamp;
 use zaffre_domain::Refusal;
@@ -48,6 +50,15 @@ fn unreadable() -> StoreError {
     StoreError::corrupt("a write without a result")
 }
 
+/// What a write made of an entity.
+enum Made {
+    /// What was sent, by the commit with this stamp.
+    AsSent(Stamp),
+    /// Something else.
+    Other(Stamp, Properties),
+    Gone,
+}
+
 /// Which operation was refused, and why: ends the transaction, so that nothing of it stays.
 struct Declined {
     index: usize,
@@ -62,6 +73,8 @@ async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Bat
     let place = found.place;
     let hold = hold(&place, found.pin);
     let keys = Keys(place.incarnation);
+    let ops = Arc::new(ops);
+    let sent = Arc::clone(&ops);
     let body = move |tx: &mut Tx<'_>| {
         // Held for as long as this may run, even if the caller goes away.
         let _ = &hold;
@@ -70,11 +83,23 @@ async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Bat
     };
     let meta = core.store().meta.clone();
     match detached(async move { Ok(meta.transact(&place.placement, body).await) }).await? {
-        Ok(done) => Ok(Batch::Done(done)),
+        Ok(made) => Ok(Batch::Done(made.into_iter().zip(&*sent).map(wrote).collect())),
         Err(TransactError::Body(Declined { index, refusal })) => {
             Ok(Batch::Refused { index, refusal })
         }
         Err(TransactError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Copied here and not inside the transaction, where everybody else would wait for it.
+fn wrote((made, op): (Made, &WriteEntity)) -> Wrote {
+    match made {
+        Made::AsSent(stamp) => {
+            let sent = op.write.sent().cloned().unwrap_or_default();
+            entity(op.key.clone(), stamp, sent)
+        }
+        Made::Other(stamp, properties) => entity(op.key.clone(), stamp, properties),
+        Made::Gone => Wrote::Gone,
     }
 }
 
@@ -94,7 +119,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn all(mut self, tx: &mut Tx<'_>, ops: &[WriteEntity]) -> Result<Vec<Wrote>, Abort<Declined>> {
+    fn all(mut self, tx: &mut Tx<'_>, ops: &[WriteEntity]) -> Result<Vec<Made>, Abort<Declined>> {
         let mut done = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             done.push(self.one(tx, op).map_err(|abort| declined(index, abort))?);
@@ -102,9 +127,10 @@ impl Writing {
         Ok(done)
     }
 
-    fn one(&mut self, tx: &mut Tx<'_>, op: &WriteEntity) -> Result<Wrote, Abort<Refusal>> {
+    fn one(&mut self, tx: &mut Tx<'_>, op: &WriteEntity) -> Result<Made, Abort<Refusal>> {
         let key = &op.key;
-        let first = Stored::load(tx, &self.keys.entity(key))?;
+        let row = self.keys.entity(key);
+        let first = Stored::load(tx, &row)?;
         let before = first.as_ref().map_or(0, |first| first.parts);
         self.reads += 1 + usize::from(before);
         self.check()?;
@@ -117,13 +143,16 @@ impl Writing {
         let made = op.write.apply(key, existing).map_err(|refusal| Abort::Fail(refusal.into()))?;
         let Some(properties) = made else {
             rows::delete(tx, self.keys, key, before)?;
-            return Ok(Wrote::Gone);
+            return Ok(Made::Gone);
         };
         let cut = Cut::new(self.stamp, &properties).map_err(Interrupt::from)?;
         self.bytes += cut.len();
         self.check()?;
-        cut.store(tx, self.keys, key, before)?;
-        Ok(entity(key.clone(), self.stamp, properties))
+        cut.store(tx, self.keys, key, &row, before)?;
+        Ok(match properties {
+            Cow::Borrowed(_) => Made::AsSent(self.stamp),
+            Cow::Owned(properties) => Made::Other(self.stamp, properties),
+        })
     }
 
     /// Refuses what the store could not commit at once.

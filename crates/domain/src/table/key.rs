@@ -43,9 +43,14 @@ impl EntityKey {
     /// Both keys as bytes whose order is that of the entities.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(2 * (self.partition.len() + self.row.len()) + 4);
-        push_name(&mut bytes, &self.partition);
-        push_name(&mut bytes, &self.row);
+        self.push(&mut bytes);
         bytes
+    }
+
+    /// Appends [`EntityKey::bytes`].
+    pub fn push(&self, bytes: &mut Vec<u8>) {
+        push_name(bytes, &self.partition);
+        push_name(bytes, &self.row);
     }
 
     /// Reads what [`EntityKey::bytes`] made.

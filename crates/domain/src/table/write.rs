@@ -3,6 +3,7 @@
 //! Must never be asked outside the transaction that writes the result.
 
 use super::{EntityKey, IfMatch, Properties, TableRefusal};
+use alloc::borrow::Cow;
 use zaffre_base::Stamp;
 
 /// How an entity is to be written.
@@ -37,27 +38,41 @@ impl Write {
         matches!(self, Self::Merge(..) | Self::InsertOrMerge(_))
     }
 
-    /// What the entity becomes; `None` means that it goes.
+    /// The properties that were sent, if any were.
+    pub fn sent(&self) -> Option<&Properties> {
+        match self {
+            Self::Insert(sent)
+            | Self::Update(sent, _)
+            | Self::Merge(sent, _)
+            | Self::InsertOrReplace(sent)
+            | Self::InsertOrMerge(sent) => Some(sent),
+            Self::Delete(_) => None,
+        }
+    }
+
+    /// What the entity becomes; `None` means that it goes. Borrowed where it is what was sent.
     pub fn apply(
         &self,
         key: &EntityKey,
         existing: Option<Existing<'_>>,
-    ) -> Result<Option<Properties>, TableRefusal> {
+    ) -> Result<Option<Cow<'_, Properties>>, TableRefusal> {
         let result = match self {
             Self::Insert(_) if existing.is_some() => {
                 return Err(TableRefusal::EntityAlreadyExists);
             }
-            Self::Insert(properties) => properties.clone(),
+            Self::Insert(properties) => Cow::Borrowed(properties),
             Self::Update(properties, wanted) => {
                 admitted(existing, *wanted)?;
-                properties.clone().sorted()
+                Cow::Owned(properties.clone().sorted())
             }
-            Self::Merge(changes, wanted) => admitted(existing, *wanted)?.properties.merged(changes),
-            Self::InsertOrReplace(properties) => properties.clone().sorted(),
-            Self::InsertOrMerge(changes) => match existing {
+            Self::Merge(changes, wanted) => {
+                Cow::Owned(admitted(existing, *wanted)?.properties.merged(changes))
+            }
+            Self::InsertOrReplace(properties) => Cow::Owned(properties.clone().sorted()),
+            Self::InsertOrMerge(changes) => Cow::Owned(match existing {
                 Some(existing) => existing.properties.merged(changes),
                 None => changes.clone().sorted(),
-            },
+            }),
             Self::Delete(wanted) => {
                 admitted(existing, *wanted)?;
                 return Ok(None);
@@ -119,8 +134,10 @@ mod tests {
             (Write::Delete(same), Ok(None), missing()),
             (Write::Delete(other), conflict(), missing()),
         ] {
-            assert_eq!(write.apply(&key, Some(existing)), with, "{write:?}");
-            assert_eq!(write.apply(&key, None), without, "{write:?}");
+            let applied =
+                |existing| write.apply(&key, existing).map(|made| made.map(Cow::into_owned));
+            assert_eq!(applied(Some(existing)), with, "{write:?}");
+            assert_eq!(applied(None), without, "{write:?}");
         }
     }
 
@@ -133,7 +150,10 @@ mod tests {
         };
         let there = many(0, 200);
         let existing = Existing { written: Stamp(7), properties: &there };
-        let merge = |to| Write::InsertOrMerge(many(100, to)).apply(&key, Some(existing));
+        let merge = |to| {
+            let write = Write::InsertOrMerge(many(100, to));
+            write.apply(&key, Some(existing)).map(|made| made.map(Cow::into_owned))
+        };
         assert_eq!(merge(252).map(|p| p.map(|p| p.len())), Ok(Some(252)));
         assert_eq!(merge(253), Err(TableRefusal::TooManyProperties));
     }

@@ -6,6 +6,7 @@
 use super::boundary::{Boundary, Line};
 use super::{MultipartError, PartRequest, request};
 use hyper::header::{CONTENT_TYPE, HeaderMap};
+use memchr::memchr;
 
 /// One part: its own headers and what it carries.
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ impl<'a> Part<'a> {
 /// The line that begins at `at`, without its end, and where the next one begins.
 pub(super) fn line_at(bytes: &[u8], at: usize) -> (&[u8], usize) {
     let rest = &bytes[at..];
-    let (line, next) = match rest.iter().position(|b| *b == b'\n') {
+    let (line, next) = match memchr(b'\n', rest) {
         Some(end) => (&rest[..end], at + end + 1),
         None => (rest, bytes.len()),
     };

@@ -11,6 +11,7 @@ use crate::headers::METADATA_PREFIX;
 use crate::message::RequestHead;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Uri, Version};
+use memchr::memchr;
 use zaffre_base::limits::{REQUEST_HEAD_BYTES, REQUEST_HEADERS};
 
 /// A request that came inside a part.
@@ -78,7 +79,7 @@ pub(super) fn headers(bytes: &[u8]) -> Option<(HeaderMap, Vec<String>, &[u8])> {
         if line.is_empty() {
             break;
         }
-        let colon = line.iter().position(|b| *b == b':')?;
+        let colon = memchr(b':', line)?;
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         let lower = HeaderName::from_bytes(name).ok()?;
         headers.append(&lower, HeaderValue::from_bytes(value).ok()?);

@@ -118,13 +118,14 @@ impl Reader<'_> {
         let mut out = String::new();
         loop {
             let rest = self.rest();
-            let end = rest.find(['"', '\\']).ok_or(JsonError)?;
-            let plain = &rest[..end];
-            if plain.chars().any(|c| c < ' ') {
-                return Err(JsonError);
-            }
-            out.push_str(plain);
-            let quote = rest.as_bytes()[end] == b'"';
+            let is_special = |b| matches!(b, b'"' | b'\\' | 0..b' ');
+            let end = rest.bytes().position(is_special).ok_or(JsonError)?;
+            let quote = match rest.as_bytes()[end] {
+                b'"' => true,
+                b'\\' => false,
+                _ => return Err(JsonError),
+            };
+            out.push_str(&rest[..end]);
             self.at += end + 1;
             if quote {
                 return Ok(out);
