@@ -5,6 +5,7 @@
 
 use crate::error::{AuthError, Failure};
 use crate::request::RequestFacts;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use zaffre_base::ApiVersion;
 
@@ -40,15 +41,21 @@ pub(crate) fn push_usual_headers(facts: &RequestFacts<'_>, text: &mut String) {
         let starts = name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("x-ms-"));
         starts && (!value.trim().is_empty() || facts.version >= SIGNS_EMPTY_HEADERS)
     };
-    let mut headers: Vec<(String, &str)> = facts
-        .headers
-        .iter()
-        .filter(is_signed)
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim()))
-        .collect();
+    let signed = facts.headers.iter().filter(is_signed);
+    let mut headers: Vec<(Cow<'_, str>, &str)> =
+        signed.map(|(name, value)| (lower(name), value.trim())).collect();
     headers.sort();
     for (name, value) in &headers {
         push_line(text, name, value);
+    }
+}
+
+/// A name in lower case; most come in it.
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
     }
 }
 

@@ -58,7 +58,9 @@ impl Memtable {
         let mut added = 0;
         for (key, value) in writes {
             added += cost(&key, value.as_deref());
-            map.entry(key.into_boxed_slice()).or_default().push((stamp, value));
+            // Most rows are written once before they are in the tree.
+            let versions = map.entry(key.into_boxed_slice());
+            versions.or_insert_with(|| Vec::with_capacity(1)).push((stamp, value));
         }
         self.bytes.fetch_add(added, Ordering::Relaxed);
     }

@@ -5,6 +5,7 @@
 
 use super::memtable::Written;
 use bytes::Bytes;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zaffre_base::checksum::crc32c;
@@ -51,16 +52,15 @@ impl Shard {
     }
 
     fn put(&mut self, key: &[u8], value: Written) {
-        // Two readers may have missed it at once; what they read is the same.
-        if self.rows.contains_key(key) {
-            return;
-        }
         let cost = cost(key, value.as_ref());
         while self.bytes + cost > BYTES / SHARDS && self.drop_one() {}
         let key: Arc<[u8]> = key.into();
-        self.ring.push_back(Arc::clone(&key));
-        self.rows.insert(key, Kept { value, used: false });
-        self.bytes += cost;
+        // Two readers may have missed it at once; what they read is the same.
+        if let Entry::Vacant(place) = self.rows.entry(Arc::clone(&key)) {
+            place.insert(Kept { value, used: false });
+            self.ring.push_back(key);
+            self.bytes += cost;
+        }
     }
 
     /// Drops the next row that nobody asked for; false if there is none.
