@@ -3,7 +3,8 @@
 //! `cargo xtask bench blob` runs it, and `cargo xtask bench queue`, `table` and `file` with that word. One loader
 //! for all; rounds of ours and of the peers' alternate, and the middle round counts. Must never compare with a figure from another run or machine.
 //!
-//! `drive <address> get|put <seconds>` only loads a server that runs already, for a profiler.
+//! `drive <address> get|put|insert|batch <requests>` only loads a server that runs already, for a
+//! profiler.
 
 mod bare;
 mod client;
@@ -66,11 +67,13 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (data, server, environment, plan) = match *words {
-        ["drive", address, what, seconds] => {
-            let drive = throughput::drive(address.parse()?, what, seconds.parse()?);
+        ["drive", address, what, requests] => {
+            let drive = throughput::drive(address.parse()?, what, requests.parse()?);
             return runtime.block_on(drive);
         }
-        ["child-bare", length] => return runtime.block_on(bare::serve(length.parse()?)),
+        ["child-bare", status, length] => {
+            return runtime.block_on(bare::serve(status.parse()?, length.parse()?));
+        }
         [data, server, environment, "queue"] => {
             let places = prepared(data, "queue", server, environment)?;
             return runtime.block_on(queue::bench(&places, queue::FULL));

@@ -110,8 +110,8 @@ impl Server {
     }
 
     /// This program as a bare hyper server.
-    pub(crate) fn bare(length: usize) -> Result<Self> {
-        let process = Started::myself(&["child-bare", &length.to_string()])?;
+    pub(crate) fn bare(status: u16, length: usize) -> Result<Self> {
+        let process = Started::myself(&["child-bare", &status.to_string(), &length.to_string()])?;
         Self::found(process)
     }
 

@@ -3,7 +3,7 @@
 //! Must never count a batch as done because its answer came: what is in it is looked at as well.
 
 use crate::client::Connection;
-use crate::load::{self, Next, Until};
+use crate::load::{self, Next, Outcome, Until};
 use crate::report::{self, Peer, Result, Samples};
 use crate::request::{Request, Signer};
 use crate::servers::{Places, Server};
@@ -19,6 +19,8 @@ const CLIENTS: u32 = 64;
 const BATCH_CLIENTS: u32 = 16;
 /// Entities in a batch: as many as it may have.
 pub(crate) const BATCH: u32 = 100;
+/// How many times Azurite's rate is asked for.
+const BAR: f64 = 15.0;
 /// The least that batches must do in one partition, in entities per second.
 const LEAST: f64 = 2_000.0;
 /// Entities that are got by their keys.
@@ -55,27 +57,32 @@ pub(crate) async fn bench(places: &Places, plan: Plan) -> Result<()> {
         // Not counted: the peer's compiler and caches get warm.
         round(server.address, "warm", &mut Rates::default(), 2 * plan.seconds).await?;
     }
+    let bare = Bare::start(ours.address).await?;
     let (mut mine, mut theirs) = (Rates::default(), Rates::default());
+    let mut bound = Rates::default();
     for number in 1..=plan.rounds {
         let name = format!("round{number}");
         round(ours.address, &name, &mut mine, plan.seconds).await?;
         round(azurite.address, &name, &mut theirs, plan.seconds).await?;
+        bare.round(&mut bound, plan.seconds).await?;
         println!("  round {number} of {} is over", plan.rounds);
     }
     let peer = |figure| Peer { name: "Azurite", figure };
+    let insert = "insert a small entity, 64 clients, one partition";
     let batch = "entities in batches of 100, 16 clients, one partition";
-    report::row(
-        "insert a small entity, 64 clients, one partition",
-        "/s",
-        &mine.insert,
-        peer(&theirs.insert),
-        15.0,
-    );
-    report::row(batch, "/s", &mine.batch, peer(&theirs.batch), 15.0);
+    report::row(insert, "/s", &mine.insert, peer(&theirs.insert), BAR);
+    report::row(batch, "/s", &mine.batch, peer(&theirs.batch), BAR);
+    for (name, theirs, bound) in
+        [("insert", &theirs.insert, &bound.insert), ("batch", &theirs.batch, &bound.batch)]
+    {
+        report::figure(&format!("{name}: bare hyper, which stores nothing"), "/s", bound);
+        let wanted = Samples::from_iter([100.0 * BAR * theirs.median() / bound.median()]);
+        report::figure(&format!("{name}: the bar of {BAR} x Azurite, of bare hyper"), "%", &wanted);
+    }
     let bar: Samples = std::iter::repeat_n(LEAST, usize::try_from(plan.rounds)?).collect();
     report::row(batch, "/s", &mine.batch, Peer { name: "the least", figure: &bar }, 1.0);
-    report::row("get an entity by its keys, 64 clients", "/s", &mine.get, peer(&theirs.get), 15.0);
-    drop((ours, azurite));
+    report::row("get an entity by its keys, 64 clients", "/s", &mine.get, peer(&theirs.get), BAR);
+    drop((ours, azurite, bare));
     table_sizes::measure(places, plan).await?;
     std::fs::remove_dir_all(&places.data)?;
     Ok(())
@@ -102,6 +109,43 @@ async fn round(address: SocketAddr, name: &str, rates: &mut Rates, seconds: u32)
         got.per_second
     );
     Ok(())
+}
+
+/// Bare hyper servers that take the same requests and answer as many bytes: no server that has to do
+/// something with them can be faster under this loader.
+struct Bare {
+    insert: Server,
+    batch: Server,
+}
+
+impl Bare {
+    /// `ours` shows how long the answer to a batch is.
+    async fn start(ours: SocketAddr) -> Result<Self> {
+        create(ours, "sample").await?;
+        let sample = batches("sample")?(0)?;
+        let length = Connection::open(ours).await?.ask(&sample).await?;
+        Ok(Self { insert: Server::bare(204, 0)?, batch: Server::bare(202, length)? })
+    }
+
+    async fn round(&self, rates: &mut Rates, seconds: u32) -> Result<()> {
+        let time = Until::Passed(Duration::from_secs(seconds.into()));
+        let sent = load::run(self.insert.address, CLIENTS, time, inserts("bare")?).await?;
+        rates.insert.push(sent.per_second);
+        let sent = load::run(self.batch.address, BATCH_CLIENTS, time, batches("bare")?).await?;
+        rates.batch.push(sent.per_second * f64::from(BATCH));
+        Ok(())
+    }
+}
+
+/// Writes to a server that runs already, into a table of its own.
+pub(crate) async fn drive(address: SocketAddr, batched: bool, until: Until) -> Result<Outcome> {
+    let table = format!("driven{}", std::process::id());
+    create(address, &table).await?;
+    if batched {
+        load::run(address, BATCH_CLIENTS, until, batches(&table)?).await
+    } else {
+        load::run(address, CLIENTS, until, inserts(&table)?).await
+    }
 }
 
 /// Makes a table.

@@ -8,6 +8,7 @@ use crate::load::{self, Next, Outcome, Until};
 use crate::report::{self, Peer, Result, Samples};
 use crate::request::{Request, Signer, plain_get};
 use crate::servers::{Places, Server};
+use crate::table;
 use crate::{KIB, MIB, Plan};
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -101,7 +102,7 @@ impl Field {
         let field = Self {
             ours: Server::ours(places, &places.data.join("ours"))?,
             azurite: Server::azurite(places, &places.data.join("azurite"))?,
-            bare: Server::bare(4 << 10)?,
+            bare: Server::bare(200, 4 << 10)?,
             nginx: Server::nginx(&files)?,
             named: AtomicU32::new(0),
         };
@@ -170,8 +171,8 @@ async fn put_new(
 }
 
 /// Loads a server that runs already and says what it reached; `get` reads what `put` has left.
-pub(crate) async fn drive(address: SocketAddr, what: &str, seconds: u32) -> Result<()> {
-    let until = Until::Passed(Duration::from_secs(seconds.into()));
+pub(crate) async fn drive(address: SocketAddr, what: &str, requests: u32) -> Result<()> {
+    let until = Until::Done(requests);
     let outcome = match what {
         "get" => load::run(address, CLIENTS, until, fixed(small_gets()?)).await?,
         "put" => {
@@ -181,6 +182,7 @@ pub(crate) async fn drive(address: SocketAddr, what: &str, seconds: u32) -> Resu
             put_numbered(address, "bench/small", SMALL, 4 << 10).await?;
             put_new(address, CLIENTS, 4 << 10, until, std::process::id()).await?
         }
+        "insert" | "batch" => table::drive(address, what == "batch", until).await?,
         other => return Err(format!("cannot drive `{other}`").into()),
     };
     tell(what, outcome);
