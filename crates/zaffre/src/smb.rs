@@ -26,10 +26,6 @@ pub(crate) struct SmbArgs {
     #[arg(long = "smbSparse")]
     sparse: bool,
 
-    /// Let an SMB session use several connections (multichannel)
-    #[arg(long = "smbMultichannel")]
-    multichannel: bool,
-
     /// What security descriptors do to whoever holds the account's key
     #[arg(long = "smbDescriptors", value_name = "USE", default_value = "store")]
     descriptors: DescriptorUse,
@@ -59,8 +55,8 @@ impl SmbArgs {
             DescriptorUse::Store => Descriptors::Store,
             DescriptorUse::Enforce => Descriptors::Enforce,
         };
-        let &Self { streams, sparse, multichannel, .. } = self;
-        Options { streams, sparse, descriptors, multichannel }
+        let &Self { streams, sparse, .. } = self;
+        Options { streams, sparse, descriptors }
     }
 }
 

@@ -74,14 +74,6 @@ impl Drop for Fresh {
     }
 }
 
-/// How a CREATE waits.
-struct Patience {
-    /// What tells that nobody wants the answer any more, once it has waited.
-    cancelled: Option<Cancelled>,
-    /// Whether its client may ask for the answer again.
-    again: bool,
-}
-
 /// What a try came to.
 struct Done {
     request: OpenRequest,
@@ -105,7 +97,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply
         Turn::New(running) => running,
         Turn::Again(file, action) => return again(x, &ask, &file, action).await,
     };
-    let mut patience = Patience { cancelled: None, again: running.create().is_some() };
+    let mut patience = None;
     for _ in 0..TRIES {
         if let Some(done) = attempt(x, &disk, &ask, &mut patience).await? {
             let Done { request, fresh, action, facts } = done;
@@ -134,7 +126,7 @@ async fn attempt(
     x: &mut Exchange<'_>,
     disk: &Arc<Disk>,
     ask: &Ask,
-    patience: &mut Patience,
+    patience: &mut Option<Cancelled>,
 ) -> Result<Option<Done>, Failure> {
     match find(disk, ask).await {
         Ok(node) => existing(x, disk, ask, node, patience).await,
@@ -166,7 +158,7 @@ async fn existing(
     disk: &Arc<Disk>,
     ask: &Ask,
     node: Node,
-    patience: &mut Patience,
+    patience: &mut Option<Cancelled>,
 ) -> Result<Option<Done>, Failure> {
     let now = x.server.core.opens().monotonic();
     let found = x.server.core.opens().try_find(disk.key(node.id), now).map_err(refused)?;
@@ -227,7 +219,7 @@ async fn make(
     x: &mut Exchange<'_>,
     disk: &Arc<Disk>,
     ask: &Ask,
-    patience: &mut Patience,
+    patience: &mut Option<Cancelled>,
 ) -> Result<Option<Done>, Failure> {
     let directory = ask.wants_directory();
     let access = ask.rights(AccessMask::ALL)?;
@@ -349,12 +341,12 @@ fn open_request(
 async fn open(
     x: &mut Exchange<'_>,
     request: &OpenRequest,
-    patience: &mut Patience,
+    patience: &mut Option<Cancelled>,
 ) -> Result<Fresh, Failure> {
     let opens = x.server.core.opens().clone();
     loop {
         let now = opens.monotonic();
-        let again = patience.cancelled.is_some();
+        let again = patience.is_some();
         match opens.try_open(request, again, now, x.server.now()).map_err(refused)? {
             Attempt::Done(opened) => return Ok(Fresh { opens, opened: Some(opened) }),
             Attempt::Wait(waiting) => wait(x, waiting, now, patience).await?,
@@ -367,20 +359,17 @@ async fn wait(
     x: &mut Exchange<'_>,
     waiting: Waiting,
     now: Duration,
-    patience: &mut Patience,
+    patience: &mut Option<Cancelled>,
 ) -> Result<(), Failure> {
-    let cancelled = match patience.cancelled.take() {
+    let cancelled = match patience.take() {
         Some(cancelled) => cancelled,
         None => x.pend().await?,
     };
     tokio::select! {
         () = waiting.wait(now) => {}
-        // Its client asks for the answer on another connection.
-        () = cancelled.wait() => if !(patience.again && x.is_abandoned()) {
-            return Err(Status::CANCELLED.into());
-        }
+        () = cancelled.wait() => return Err(Status::CANCELLED.into()),
     }
-    patience.cancelled = Some(cancelled);
+    *patience = Some(cancelled);
     Ok(())
 }
 
