@@ -18,6 +18,8 @@ OBJECTS = 100_000
 BATCH = 100
 LEAST_ACKNOWLEDGED = 10
 SLOWEST_RESTART_SECONDS = 1.0
+# On a machine with other work, compared with how long a start without any data takes there.
+BUSY_FACTOR = 5
 SEED = int(os.environ.get("ZAFFRE_TEST_SEED", "1"))
 A = "aaaaaaaa-1111-1111-1111-111111111111"
 B = "bbbbbbbb-2222-2222-2222-222222222222"
@@ -49,6 +51,13 @@ def fill(server: Server, objects: int) -> None:
         list(pool.map(batch, range(objects // BATCH)))
 
 
+def empty_start() -> float:
+    """Seconds that a start without data takes."""
+    began = time.monotonic()
+    with Server():
+        return time.monotonic() - began
+
+
 def first_answer(server: Server) -> float:
     """Seconds from the start of the process to the answer to a request."""
     began = time.monotonic()
@@ -59,7 +68,7 @@ def first_answer(server: Server) -> float:
 
 def test_kill_9_under_writers_of_all_services():
     choose = random.Random(SEED)
-    kept, restarts = 0, []
+    kept, restarts, empty = 0, [], sorted(empty_start() for _ in range(5))[2]
     with Server() as server:
         fill(server, OBJECTS)
         crew = Crew(server, SEED)
@@ -85,12 +94,13 @@ def test_kill_9_under_writers_of_all_services():
     print(
         f"-- figure kill: {CYCLES} kills, seed {SEED}, {crew.acknowledged} acknowledged writes "
         f"back, {kept} others whole, first answer after {half * 1000:.0f} ms (p50), "
-        f"{most * 1000:.0f} ms (p99) with {OBJECTS} objects"
+        f"{most * 1000:.0f} ms (p99) with {OBJECTS} objects, {empty * 1000:.0f} ms without any"
     )
     least = CYCLES * LEAST_ACKNOWLEDGED
     assert crew.acknowledged >= least, f"only {crew.acknowledged}: too little happened"
     assert crew.least_of_a_kind() >= CYCLES // 2, "a service did too little"
-    assert most <= SLOWEST_RESTART_SECONDS, f"p99 of restarts: {most:.2f} s"
+    allowed = max(SLOWEST_RESTART_SECONDS, BUSY_FACTOR * empty)
+    assert most <= allowed, f"p99 of restarts: {most:.2f} s, empty ones {empty:.2f} s"
 
 
 def test_a_single_acknowledged_write_survives_at_once():
