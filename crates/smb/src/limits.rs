@@ -10,6 +10,8 @@ pub const CONNECTIONS: usize = 512;
 pub const SESSIONS: usize = 256;
 /// Sessions of a connection whose keys are kept after their end, to sign refusals with.
 pub const ENDED_SESSIONS: usize = 16;
+/// Connections that one session is on.
+pub const CHANNELS: usize = 32;
 /// Tree connects of one session.
 pub const TREES: usize = 256;
 /// Opens of one session.

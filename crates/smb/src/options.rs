@@ -1,4 +1,5 @@
-//! What a Windows file server does and Azure Files does not: off unless it is asked for.
+//! What a Windows file server does and Azure Files does not, or not everywhere: off unless it is asked
+//! for.
 
 /// The choices of whoever runs the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -9,6 +10,8 @@ pub struct Options {
     pub sparse: bool,
     /// What security descriptors are good for.
     pub descriptors: Descriptors,
+    /// Whether a session may be on several connections.
+    pub multichannel: bool,
 }
 
 /// What security descriptors are good for.

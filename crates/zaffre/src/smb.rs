@@ -26,6 +26,10 @@ pub(crate) struct SmbArgs {
     #[arg(long = "smbSparse")]
     sparse: bool,
 
+    /// Let an SMB session use several connections (multichannel)
+    #[arg(long = "smbMultichannel")]
+    multichannel: bool,
+
     /// What security descriptors do to whoever holds the account's key
     #[arg(long = "smbDescriptors", value_name = "USE", default_value = "store")]
     descriptors: DescriptorUse,
@@ -55,8 +59,8 @@ impl SmbArgs {
             DescriptorUse::Store => Descriptors::Store,
             DescriptorUse::Enforce => Descriptors::Enforce,
         };
-        let &Self { streams, sparse, .. } = self;
-        Options { streams, sparse, descriptors }
+        let &Self { streams, sparse, multichannel, .. } = self;
+        Options { streams, sparse, descriptors, multichannel }
     }
 }
 

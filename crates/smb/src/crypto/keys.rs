@@ -7,6 +7,7 @@ use super::signing::{self, Algorithm};
 use crate::dialect::Dialect;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};
+use std::sync::Arc;
 use zaffre_base::Secret;
 
 /// The running hash over everything said before a session is established.
@@ -45,7 +46,7 @@ fn derive(key: &[u8], label: &[u8], context: &[u8], bytes: usize) -> Secret<Vec<
 pub struct SessionKeys {
     algorithm: Algorithm,
     signing: Secret<[u8; 16]>,
-    seal: Option<Seal>,
+    seal: Option<Arc<Seal>>,
 }
 
 impl SessionKeys {
@@ -78,9 +79,23 @@ impl SessionKeys {
         let signing = signing.expose().as_slice().try_into().expect("16 bytes were asked for");
         let seal = cipher.map(|cipher| {
             let key = |(label, context)| derive(key, label, context, cipher.key_bytes());
-            Seal::new(cipher, key(incoming), key(outgoing))
+            Arc::new(Seal::new(cipher, key(incoming), key(outgoing)))
         });
         Self { algorithm, signing: Secret::new(signing), seal }
+    }
+
+    /// The keys of one more connection of the session: what is signed there is signed with what its
+    /// own authentication left, what is encrypted is encrypted as everywhere.
+    #[must_use]
+    pub fn of_channel(
+        &self,
+        dialect: Dialect,
+        algorithm: Algorithm,
+        session_key: &Secret<[u8; 16]>,
+        preauth: &Preauth,
+    ) -> Self {
+        let own = Self::new(dialect, algorithm, None, session_key, preauth);
+        Self { seal: self.seal.clone(), ..own }
     }
 
     /// Signs an element in place.
@@ -95,7 +110,7 @@ impl SessionKeys {
 
     /// Encryption, if the dialect has it and a cipher was agreed.
     pub fn seal(&self) -> Option<&Seal> {
-        self.seal.as_ref()
+        self.seal.as_deref()
     }
 }
 
@@ -129,6 +144,21 @@ mod tests {
         let made = derive(&key, b"SMBC2SCipherKey\0", &preauth, 32);
         let want = "d09c44a545f554240ddf8ac2777570de0f590e402196d1006261f7448076384d";
         assert_eq!(made.expose(), &hex(want));
+    }
+
+    #[test]
+    fn a_second_connection_signs_with_its_own_key_and_encrypts_with_the_sessions() {
+        let key = |byte| Secret::new([byte; 16]);
+        let (dialect, cmac) = (Dialect::V3_1_1, Algorithm::AesCmac);
+        let cipher = Some(Cipher::Gcm128);
+        let first = SessionKeys::new(dialect, cmac, cipher, &key(1), &Preauth::START);
+        let preauth = Preauth::START.with(b"said there");
+        let second = first.of_channel(dialect, cmac, &key(2), &preauth);
+        let mut element = vec![0; 64];
+        second.sign(&mut element);
+        assert!(second.verify(&element) && !first.verify(&element));
+        // One counter, so that no nonce is used twice.
+        assert!(std::ptr::eq(first.seal().expect("a cipher"), second.seal().expect("the same")));
     }
 
     #[test]

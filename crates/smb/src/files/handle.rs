@@ -108,13 +108,21 @@ struct Ear {
     session: Weak<Session>,
 }
 
+impl Ear {
+    /// The connection that the handle was opened on, or another one that its session is on.
+    fn way(&self, session: &Session) -> Option<Arc<Connection>> {
+        let own = self.connection.upgrade().filter(|connection| !connection.is_closing());
+        own.or_else(|| session.connections().into_iter().find(|other| !other.is_closing()))
+    }
+}
+
 impl Listener for Ear {
     fn tell(&self, event: Event) {
         let Some(session) = self.session.upgrade() else { return };
         match event {
             Event::Oplock { handle, notice: told } => {
-                if let Some(connection) = self.connection.upgrade() {
-                    let body = oplock_body(level_of(told.to), id_of(handle));
+                let body = oplock_body(level_of(told.to), id_of(handle));
+                if let Some(connection) = self.way(&session) {
                     connection.notify(&session, notice(&body));
                 }
             }
@@ -125,7 +133,7 @@ impl Listener for Ear {
                 let message = notice(&lease_break(epoch, told.answer, key, from, to));
                 let oldest = self.server.upgrade().and_then(|s| s.connection_of(&session));
                 let there = oldest.and_then(|c| c.session_like(&session).map(|like| (c, like)));
-                let own = || self.connection.upgrade().map(|c| (c, session.clone()));
+                let own = || self.way(&session).map(|c| (c, session.clone()));
                 if let Some((connection, session)) = there.or_else(own) {
                     connection.notify(&session, message);
                 }

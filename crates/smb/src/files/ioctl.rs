@@ -12,10 +12,12 @@ use crate::server::session::Share;
 use crate::status::{Failure, Status};
 use crate::wire::cursor::{Reader, Writer, index, length32, utf16_bytes};
 use crate::wire::io::{IoctlRequest, ioctl_response};
+use std::net::IpAddr;
 use zaffre_base::Stamp;
 use zaffre_domain::fs::access::AccessMask;
 
 const VALIDATE_NEGOTIATE_INFO: u32 = 0x0014_0204;
+const QUERY_NETWORK_INTERFACE_INFO: u32 = 0x0014_01FC;
 const PIPE_TRANSCEIVE: u32 = 0x0011_C017;
 const DFS_GET_REFERRALS: u32 = 0x0006_0194;
 const DFS_GET_REFERRALS_EX: u32 = 0x0006_01B0;
@@ -39,6 +41,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: IoctlRequest) -> Result<R
     }
     match request.code {
         VALIDATE_NEGOTIATE_INFO => validate(x, &request),
+        QUERY_NETWORK_INTERFACE_INFO if x.server.options.multichannel => interfaces(x, &request),
         DFS_GET_REFERRALS | DFS_GET_REFERRALS_EX => Err(Status::FS_DRIVER_REQUIRED.into()),
         PIPE_TRANSCEIVE => match x.tree.share {
             Share::Pipes => pipe::transceive(x, &request).await,
@@ -63,6 +66,34 @@ fn validate(x: &Exchange<'_>, request: &IoctlRequest) -> Result<Reply, Failure> 
         return Err(Status::INVALID_PARAMETER.into());
     }
     Ok(Reply::ok(ioctl_response(request.code, request.file, &output)))
+}
+
+/// Where else the server can be reached: at the address that the client has found, and as often as
+/// a session may be on connections.
+fn interfaces(x: &Exchange<'_>, request: &IoctlRequest) -> Result<Reply, Failure> {
+    let output = network_interface(x.connection.local.ip());
+    if output.len() > index(request.max_output) {
+        return Err(Status::BUFFER_TOO_SMALL.into());
+    }
+    Ok(Reply::ok(ioctl_response(request.code, request.file, &output)))
+}
+
+fn network_interface(address: IpAddr) -> Vec<u8> {
+    const INDEX: u32 = 1;
+    // Clients make several connections to an interface only if it says that it spreads them.
+    const SPREADS: u32 = 1;
+    // Bits in a second. Only one interface is told of, so that it is compared with none.
+    const SPEED: u64 = 1_000_000_000;
+    const ADDRESS_BYTES: usize = 128;
+    let mut to = Writer::new();
+    to.u32(0).u32(INDEX).u32(SPREADS).u32(0).u64(SPEED);
+    let start = to.len();
+    match address {
+        IpAddr::V4(address) => to.u16(2).u16(0).bytes(&address.octets()),
+        IpAddr::V6(address) => to.u16(0x17).u16(0).u32(0).bytes(&address.octets()),
+    };
+    to.zeros(ADDRESS_BYTES - (to.len() - start));
+    to.finish()
 }
 
 async fn of_file(x: &mut Exchange<'_>, request: &IoctlRequest) -> Result<Reply, Failure> {
@@ -240,6 +271,14 @@ async fn snapshots(file: &FileHandle, most: usize) -> Result<Vec<u8>, Failure> {
 mod tests {
     use super::*;
     use zaffre_base::Timestamp;
+
+    #[test]
+    fn an_interface_is_its_address() {
+        let four = network_interface(IpAddr::from([127, 0, 0, 1]));
+        assert_eq!((four.len(), &four[24..32]), (152, &[2, 0, 0, 0, 127, 0, 0, 1][..]));
+        let six = network_interface(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]));
+        assert_eq!((six.len(), &six[24..28], six[47]), (152, &[0x17, 0, 0, 0][..], 1));
+    }
 
     #[test]
     fn tokens_name_the_second() {

@@ -10,6 +10,7 @@ use super::reply::Answers;
 use super::session::Session;
 use super::state::Server;
 use super::{negotiate, setup};
+use crate::crypto::SessionKeys;
 use crate::dialect::Dialect;
 use crate::limits;
 use crate::status::{Failure, Status};
@@ -217,25 +218,34 @@ impl Step<'_> {
         let known = self.connection.session(self.header.session_id);
         if let Some(session) = &known
             && waiting.answers.sealed.is_none()
-            && !(self.header.has(SIGNED) && session.keys.verify(self.element))
+            && !(self.header.has(SIGNED) && session.keys_on(self.connection).verify(self.element))
         {
             let outcome = Err(Status::ACCESS_DENIED.into());
-            let signer = Some(session.clone());
+            let signer = Some(session.keys_on(self.connection));
             waiting.answers.add(self.connection, &self.header, outcome, signer, None);
             return;
         }
         let id = self.header.session_id;
         let outcome = setup::run(self.server, self.connection, id, self.element, &request);
         let header = Header { session_id: outcome.id, ..self.header };
-        let elsewhere = || self.server.session(id).filter(|s| s.keys.verify(self.element));
-        let signer = outcome.signer.or(known).or_else(elsewhere);
-        let answer = waiting.answers.add(self.connection, &header, outcome.reply, signer, None);
+        let known = known.map(|session| session.keys_on(self.connection));
+        let signer = outcome.signer.or(known).or_else(|| self.signer_elsewhere());
+        let answer =
+            waiting.answers.add(self.connection, &header, outcome.reply, signer.clone(), None);
         if let Some(dialogue) = self.connection.state().dialogues.get_mut(&outcome.id) {
-            dialogue.heard(answer);
+            // As the client hears it: signed, when the session is known from another connection.
+            let mut answer = answer.to_vec();
+            signer.inspect(|keys| keys.sign(&mut answer));
+            dialogue.heard(&answer);
         }
         if let Some(previous) = outcome.previous {
             dispatch::end_session(self.server, &previous).await;
         }
+    }
+
+    /// What signed it, if that belongs to the session it names, which is not on this connection.
+    fn signer_elsewhere(&self) -> Option<Arc<SessionKeys>> {
+        self.server.session(self.header.session_id)?.signer_of(self.element)
     }
 
     /// Whose request it is; refuses what is not signed as it has to be.
@@ -256,7 +266,7 @@ impl Step<'_> {
         if let Some(sealed) = sealed {
             return if sealed.id == session.id { Ok(session) } else { Err(Status::ACCESS_DENIED) };
         }
-        if !self.header.has(SIGNED) || !session.keys.verify(self.element) {
+        if !self.header.has(SIGNED) || !session.keys_on(self.connection).verify(self.element) {
             return Err(Status::ACCESS_DENIED);
         }
         Ok(session)
@@ -279,7 +289,8 @@ impl Step<'_> {
             Err(status) => {
                 // What is related to a request of nobody is a request of nobody.
                 chain.session = None;
-                let signer = self.connection.signer_of(self.element);
+                let here = self.connection.signer_of(self.element);
+                let signer = here.or_else(|| self.signer_elsewhere());
                 let outcome = Err(status.into());
                 waiting.answers.add(self.connection, &self.header, outcome, signer, None);
                 return;
@@ -308,7 +319,7 @@ impl Step<'_> {
             header.target = Target::Tree { process, tree };
         }
         header.session_id = session.id;
-        let signer = Some(session);
+        let signer = Some(session.keys_on(self.connection));
         waiting.answers.add(self.connection, &header, outcome, signer, pending);
     }
 

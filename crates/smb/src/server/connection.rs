@@ -5,7 +5,7 @@
 use super::credits::Window;
 use super::session::Session;
 use super::setup::Dialogue;
-use crate::crypto::{Algorithm, Cipher, Preauth};
+use crate::crypto::{Algorithm, Cipher, Preauth, SessionKeys};
 use crate::dialect::Dialect;
 use crate::limits;
 use std::collections::{HashMap, VecDeque};
@@ -44,6 +44,8 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: SocketAddr,
+    /// The address of the server that the client knows it by.
+    pub(crate) local: SocketAddr,
     pub(crate) state: Mutex<State>,
     /// What goes to the client, in order.
     out: mpsc::Sender<Outgoing>,
@@ -84,7 +86,7 @@ pub(crate) struct Outlet {
 }
 
 impl Connection {
-    pub(crate) fn new(peer: SocketAddr) -> (Arc<Self>, Outlet) {
+    pub(crate) fn new(peer: SocketAddr, local: SocketAddr) -> (Arc<Self>, Outlet) {
         let (out, messages) = mpsc::channel(limits::ANSWERS + limits::NOTICES);
         let (closing, closing_out) = watch::channel(false);
         let state = State {
@@ -97,6 +99,7 @@ impl Connection {
         };
         let connection = Self {
             peer,
+            local,
             state: Mutex::new(state),
             out,
             slots: Arc::new(Semaphore::new(limits::ANSWERS)),
@@ -125,10 +128,10 @@ impl Connection {
 
     /// Whose keys an element was signed with, whatever session it names: a refusal is worth more to
     /// a sender who can verify it.
-    pub(crate) fn signer_of(&self, element: &[u8]) -> Option<Arc<Session>> {
+    pub(crate) fn signer_of(self: &Arc<Self>, element: &[u8]) -> Option<Arc<SessionKeys>> {
         let state = self.state();
         let known = state.sessions.values().chain(&state.ended);
-        known.into_iter().find(|session| session.keys.verify(element)).cloned()
+        known.map(|session| session.keys_on(self)).find(|keys| keys.verify(element))
     }
 
     /// Forgets a session, but for its keys for a while.

@@ -43,7 +43,7 @@ pub(super) async fn tree_connect(
 /// Ends a session: what it had open is closed, or waits to be taken up again.
 pub(super) async fn end_session(server: &Arc<Server>, session: &Arc<Session>) {
     server.remove_session(session.id);
-    if let Some(connection) = session.connection.upgrade() {
+    for connection in session.connections() {
         connection.remove_session(session.id);
     }
     let opens = session.end();

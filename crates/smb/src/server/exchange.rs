@@ -101,6 +101,12 @@ impl Exchange<'_> {
         if third { u16::from_le_bytes([low, high]) } else { 0 }
     }
 
+    /// Whether the client has lost this connection and has another one for the same session.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        let mut others = self.session.connections().into_iter();
+        self.connection.is_closing() && others.any(|other| !other.is_closing())
+    }
+
     /// Whether the client sends this again because it got no answer.
     pub(crate) fn is_replay(&self) -> bool {
         self.header.has(crate::wire::header::REPLAY)

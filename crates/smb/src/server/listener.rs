@@ -107,7 +107,8 @@ impl Listener {
 async fn serve_one(server: Arc<Server>, tcp: TcpStream, peer: SocketAddr) {
     // Small messages follow each other closely; waiting to fill a packet would slow every one.
     let _ = tcp.set_nodelay(true);
-    let (connection, outlet) = Connection::new(peer);
+    let Ok(local) = tcp.local_addr() else { return };
+    let (connection, outlet) = Connection::new(peer, local);
     let (reading, writing) = tcp.into_split();
     let closing = outlet.closing.clone();
     let writer = tokio::spawn(write_all(writing, outlet));
@@ -118,10 +119,17 @@ async fn serve_one(server: Arc<Server>, tcp: TcpStream, peer: SocketAddr) {
         () = read_all(&server, &connection, reading, &mut work) => {}
     }
     connection.close();
-    // What still runs is cancelled through its handle; what commits does so to its end.
-    work.shutdown().await;
     let sessions: Vec<_> = connection.state().sessions.values().cloned().collect();
-    for session in sessions {
+    let count = sessions.len();
+    let ended: Vec<_> = sessions.into_iter().filter(|one| one.leave(&connection)).collect();
+    if ended.len() == count {
+        // What still runs is cancelled through its handle; what commits does so to its end.
+        work.shutdown().await;
+    } else {
+        // All that waits was told; what goes on is what its client asks for on other connections.
+        work.detach_all();
+    }
+    for session in ended {
         dispatch::end_session(&server, &session).await;
     }
     crate::files::disconnected(&server, &connection);

@@ -15,6 +15,7 @@ use zaffre_domain::fs::properties::to_filetime;
 const SIGNING_ENABLED_AND_REQUIRED: u16 = 3;
 const LEASING: u32 = 0x2;
 const LARGE_MTU: u32 = 0x4;
+const MULTI_CHANNEL: u32 = 0x8;
 const ENCRYPTION: u32 = 0x40;
 
 const PREAUTH: u16 = 1;
@@ -47,6 +48,9 @@ pub(super) fn agree(server: &Server, request: &Request) -> Result<(Agreed, Reply
     let mut capabilities = 0;
     if dialect.has_large_messages() {
         capabilities |= LEASING | LARGE_MTU;
+    }
+    if server.options.multichannel && dialect.is_third() {
+        capabilities |= request.capabilities & MULTI_CHANNEL;
     }
     let mut algorithm = if dialect.is_third() { Algorithm::AesCmac } else { Algorithm::HmacSha256 };
     let mut cipher = None;

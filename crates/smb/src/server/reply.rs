@@ -6,6 +6,7 @@
 use super::connection::Connection;
 use super::exchange::Reply;
 use super::session::Session;
+use crate::crypto::SessionKeys;
 use crate::status::{Failure, Status};
 use crate::wire::cursor::{Writer, length32};
 use crate::wire::header::{ASYNC, HEADER_BYTES, Header, RELATED, RESPONSE, Target};
@@ -18,7 +19,7 @@ const PRIORITY: u32 = 0x70;
 /// The answers of one chain.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    done: Vec<(Vec<u8>, Option<Arc<Session>>)>,
+    done: Vec<(Vec<u8>, Option<Arc<SessionKeys>>)>,
     /// Whose keys encrypt what goes out, because what came in was encrypted.
     pub(super) sealed: Option<Arc<Session>>,
 }
@@ -48,7 +49,7 @@ impl Answers {
         connection: &Connection,
         request: &Header,
         outcome: Result<Reply, Failure>,
-        signer: Option<Arc<Session>>,
+        signer: Option<Arc<SessionKeys>>,
         pending: Option<u64>,
     ) -> &[u8] {
         let (status, body) = match outcome {
@@ -80,7 +81,7 @@ impl Answers {
         self.push(&header, &error_response(&[]), None);
     }
 
-    fn push(&mut self, header: &Header, body: &[u8], signer: Option<Arc<Session>>) {
+    fn push(&mut self, header: &Header, body: &[u8], signer: Option<Arc<SessionKeys>>) {
         let mut to = Writer::new();
         header.write(&mut to);
         to.bytes(body);
@@ -101,8 +102,8 @@ impl Answers {
                 let next = length32(element.len());
                 element[20..24].copy_from_slice(&next.to_le_bytes());
             }
-            if let (Some(session), None) = (signer, &self.sealed) {
-                session.keys.sign(&mut element);
+            if let (Some(keys), None) = (signer, &self.sealed) {
+                keys.sign(&mut element);
             }
             message.append(&mut element);
         }

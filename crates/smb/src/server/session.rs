@@ -1,4 +1,4 @@
-//! Sessions, the shares they are connected to, and the handles they hold.
+//! Sessions, the connections they are on, the shares they are connected to, and the handles they hold.
 //!
 //! Must never exist without a proven key holder.
 
@@ -19,8 +19,9 @@ use zaffre_auth::ntlm::KeyHolder;
 pub(crate) struct Session {
     pub(crate) id: u64,
     pub(crate) holder: KeyHolder,
-    pub(crate) keys: SessionKeys,
-    pub(crate) connection: Weak<Connection>,
+    /// Those of the connection that it began on.
+    pub(crate) keys: Arc<SessionKeys>,
+    channels: Mutex<Vec<Channel>>,
     /// What was agreed with its client.
     pub(crate) agreed: Agreed,
     ended: AtomicBool,
@@ -29,6 +30,13 @@ pub(crate) struct Session {
     next_tree: AtomicU32,
     trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
     opens: Mutex<BTreeMap<u64, Arc<Open>>>,
+}
+
+/// A connection that a session is on.
+#[derive(Debug)]
+struct Channel {
+    connection: Weak<Connection>,
+    keys: Arc<SessionKeys>,
 }
 
 /// A share that a session is connected to.
@@ -58,6 +66,12 @@ fn client_id(account: &str, guid: &[u8; 16]) -> u128 {
     u128::from_le_bytes(half)
 }
 
+impl Channel {
+    fn is(&self, connection: &Arc<Connection>) -> bool {
+        std::ptr::eq(self.connection.as_ptr(), Arc::as_ptr(connection))
+    }
+}
+
 impl Session {
     pub(crate) fn new(
         id: u64,
@@ -66,11 +80,13 @@ impl Session {
         connection: &Arc<Connection>,
         agreed: Agreed,
     ) -> Self {
+        let keys = Arc::new(keys);
+        let first = Channel { connection: Arc::downgrade(connection), keys: keys.clone() };
         Self {
             id,
             holder,
             keys,
-            connection: Arc::downgrade(connection),
+            channels: Mutex::new(vec![first]),
             agreed,
             ended: AtomicBool::new(false),
             encrypts: AtomicBool::new(false),
@@ -94,6 +110,50 @@ impl Session {
     /// Whether what its client did not ask for has to be encrypted, as what it asks is.
     pub(crate) fn encrypts(&self) -> bool {
         self.encrypts.load(Ordering::Relaxed)
+    }
+
+    /// What is signed with on that connection.
+    pub(crate) fn keys_on(&self, connection: &Arc<Connection>) -> Arc<SessionKeys> {
+        let channels = lock(&self.channels);
+        let own = channels.iter().find(|channel| channel.is(connection));
+        own.map_or_else(|| self.keys.clone(), |channel| channel.keys.clone())
+    }
+
+    /// What an element was signed with, if it was with something of this session.
+    pub(crate) fn signer_of(&self, element: &[u8]) -> Option<Arc<SessionKeys>> {
+        let channels = lock(&self.channels);
+        let mut all = channels.iter().map(|channel| &channel.keys).chain([&self.keys]);
+        all.find(|keys| keys.verify(element)).cloned()
+    }
+
+    /// Puts it on one more connection.
+    pub(crate) fn join(
+        &self,
+        connection: &Arc<Connection>,
+        keys: Arc<SessionKeys>,
+    ) -> Result<(), Status> {
+        let mut channels = lock(&self.channels);
+        // One that has none left is ending.
+        if channels.is_empty() || self.has_ended() {
+            return Err(Status::USER_SESSION_DELETED);
+        }
+        if channels.len() >= limits::CHANNELS {
+            return Err(Status::INSUFFICIENT_RESOURCES);
+        }
+        channels.push(Channel { connection: Arc::downgrade(connection), keys });
+        Ok(())
+    }
+
+    /// Takes it off a connection that is gone; whether that was the last.
+    pub(crate) fn leave(&self, connection: &Arc<Connection>) -> bool {
+        let mut channels = lock(&self.channels);
+        channels.retain(|channel| !channel.is(connection));
+        channels.is_empty()
+    }
+
+    /// The connections that it is on, the oldest first.
+    pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
+        lock(&self.channels).iter().filter_map(|channel| channel.connection.upgrade()).collect()
     }
 
     /// Connects a share.

@@ -136,16 +136,22 @@ impl Server {
         self.core.store().clock.now()
     }
 
-    pub(crate) fn add_session(&self, session: &Arc<Session>) {
+    pub(crate) fn add_session(&self, session: &Arc<Session>, connection: &Arc<Connection>) {
         self.sessions().insert(session.id, Arc::downgrade(session));
+        self.add_connection(session, connection);
+    }
+
+    /// A client's session is on this connection as well.
+    pub(crate) fn add_connection(&self, session: &Session, connection: &Arc<Connection>) {
+        let connection = Arc::downgrade(connection);
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|_, of_client| {
             of_client.retain(|connection| connection.strong_count() > 0);
             !of_client.is_empty()
         });
         let of_client = clients.entry(client(session)).or_default();
-        if !of_client.iter().any(|known| known.ptr_eq(&session.connection)) {
-            of_client.push(session.connection.clone());
+        if !of_client.iter().any(|known| known.ptr_eq(&connection)) {
+            of_client.push(connection);
         }
     }
 

@@ -74,6 +74,14 @@ impl Drop for Fresh {
     }
 }
 
+/// How a CREATE waits.
+struct Patience {
+    /// What tells that nobody wants the answer any more, once it has waited.
+    cancelled: Option<Cancelled>,
+    /// Whether its client may ask for the answer again.
+    again: bool,
+}
+
 /// What a try came to.
 struct Done {
     request: OpenRequest,
@@ -97,7 +105,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &Request) -> Result<Reply
         Turn::New(running) => running,
         Turn::Again(file, action) => return again(x, &ask, &file, action).await,
     };
-    let mut patience = None;
+    let mut patience = Patience { cancelled: None, again: running.create().is_some() };
     for _ in 0..TRIES {
         if let Some(done) = attempt(x, &disk, &ask, &mut patience).await? {
             let Done { request, fresh, action, facts } = done;
@@ -126,7 +134,7 @@ async fn attempt(
     x: &mut Exchange<'_>,
     disk: &Arc<Disk>,
     ask: &Ask,
-    patience: &mut Option<Cancelled>,
+    patience: &mut Patience,
 ) -> Result<Option<Done>, Failure> {
     match find(disk, ask).await {
         Ok(node) => existing(x, disk, ask, node, patience).await,
@@ -158,7 +166,7 @@ async fn existing(
     disk: &Arc<Disk>,
     ask: &Ask,
     node: Node,
-    patience: &mut Option<Cancelled>,
+    patience: &mut Patience,
 ) -> Result<Option<Done>, Failure> {
     let now = x.server.core.opens().monotonic();
     let found = x.server.core.opens().try_find(disk.key(node.id), now).map_err(refused)?;
@@ -219,7 +227,7 @@ async fn make(
     x: &mut Exchange<'_>,
     disk: &Arc<Disk>,
     ask: &Ask,
-    patience: &mut Option<Cancelled>,
+    patience: &mut Patience,
 ) -> Result<Option<Done>, Failure> {
     let directory = ask.wants_directory();
     let access = ask.rights(AccessMask::ALL)?;
@@ -341,12 +349,12 @@ fn open_request(
 async fn open(
     x: &mut Exchange<'_>,
     request: &OpenRequest,
-    patience: &mut Option<Cancelled>,
+    patience: &mut Patience,
 ) -> Result<Fresh, Failure> {
     let opens = x.server.core.opens().clone();
     loop {
         let now = opens.monotonic();
-        let again = patience.is_some();
+        let again = patience.cancelled.is_some();
         match opens.try_open(request, again, now, x.server.now()).map_err(refused)? {
             Attempt::Done(opened) => return Ok(Fresh { opens, opened: Some(opened) }),
             Attempt::Wait(waiting) => wait(x, waiting, now, patience).await?,
@@ -359,17 +367,20 @@ async fn wait(
     x: &mut Exchange<'_>,
     waiting: Waiting,
     now: Duration,
-    patience: &mut Option<Cancelled>,
+    patience: &mut Patience,
 ) -> Result<(), Failure> {
-    let cancelled = match patience.take() {
+    let cancelled = match patience.cancelled.take() {
         Some(cancelled) => cancelled,
         None => x.pend().await?,
     };
     tokio::select! {
         () = waiting.wait(now) => {}
-        () = cancelled.wait() => return Err(Status::CANCELLED.into()),
+        // Its client asks for the answer on another connection.
+        () = cancelled.wait() => if !(patience.again && x.is_abandoned()) {
+            return Err(Status::CANCELLED.into());
+        }
     }
-    *patience = Some(cancelled);
+    patience.cancelled = Some(cancelled);
     Ok(())
 }
 
