@@ -10,6 +10,7 @@ pub mod key;
 pub mod limits;
 pub mod measure;
 pub mod names;
+pub mod planted;
 pub mod secret;
 pub mod time;
 pub mod version;

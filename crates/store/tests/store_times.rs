@@ -1,6 +1,7 @@
 //! The time of a snapshot: every commit up to it is in it, however long a commit takes.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use zaffre_store::{Placement, Store, TransactError, Tx};
 
@@ -46,4 +47,37 @@ async fn a_reader_never_goes_ahead_of_a_commit_under_way() {
     let after = store.meta.snapshot(&at).await.expect("a snapshot");
     assert_eq!(after.now(), store.clock.now(), "nothing is under way any more");
     assert!(after.get(b"k").expect("readable").is_some());
+}
+
+/// Notes whether a commit could be seen when its body was let go.
+struct Held {
+    meta: zaffre_store::meta::Meta,
+    stamp: Arc<AtomicU64>,
+    seen: mpsc::Sender<bool>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let stamp = self.stamp.load(Ordering::SeqCst);
+        let _ = self.seen.send(self.meta.last_stamp().0 >= stamp);
+    }
+}
+
+/// What a body holds on to was let go when it had run and was not durable yet: a file that REST was
+/// writing could be opened by SMB without sharing, and then changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_body_holds_is_let_go_when_its_commit_is_seen() {
+    let store = Store::in_memory().expect("a store");
+    let (seen, noted) = mpsc::channel();
+    let stamp = Arc::new(AtomicU64::new(0));
+    let held = Held { meta: store.meta.clone(), stamp: Arc::clone(&stamp), seen };
+    let body = move |tx: &mut Tx<'_>| {
+        held.stamp.store(tx.stamp().0, Ordering::SeqCst);
+        tx.put(b"k", b"v")?;
+        Ok::<_, zaffre_store::Abort<Nothing>>(())
+    };
+    let at = Placement::new(&b"p"[..]);
+    let done: Result<(), TransactError<Nothing>> = store.meta.transact(&at, body).await;
+    done.expect("committed");
+    assert!(noted.recv().expect("let go"), "let go before anybody could see the commit");
 }

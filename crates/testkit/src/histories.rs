@@ -9,6 +9,9 @@ use crate::models::blob::Cell;
 use crate::models::container_lease::LeasedContainer;
 use crate::models::lease::LeasedBlob;
 use crate::models::queue::Queue;
+use crate::models::range_lock::LockedFile;
+use crate::models::share_mode::SharedFile;
+use crate::planted;
 use crate::real::outcome::{ByName, Counts, WORK};
 use crate::real::record::{CLIENTS, KEYS, OPERATIONS};
 use crate::real::round;
@@ -17,6 +20,7 @@ use std::time::Instant;
 const USAGE: &str = "\
 histories [--count N] [--seed N] [--only KIND]   record and check histories of the real binary
 histories check FILE                             check one that was kept
+histories planted [--count N] [--seed N]         plant mistakes, all or N of them, and look for them
 The binary is ZAFFRE_BINARY, or target/release/zaffre.";
 
 /// What is done unless something else is asked for.
@@ -26,6 +30,10 @@ const COUNT: u64 = 200;
 pub fn histories(words: &[&str]) -> Result<(), String> {
     match words {
         ["check", file] => again(file),
+        ["planted", rest @ ..] => {
+            let count = number(rest, "--count")?.unwrap_or(u64::MAX);
+            planted::run(count, number(rest, "--seed")?.unwrap_or(1))
+        }
         ["-h" | "--help"] => {
             println!("{USAGE}");
             Ok(())
@@ -136,6 +144,8 @@ fn again(file: &str) -> Result<(), String> {
         "append" => check_text::<Appended>(&text),
         "queue" => check_text::<Queue>(&text),
         "batch" => check_text::<Partition>(&text),
+        "range-lock" => check_text::<LockedFile>(&text),
+        "share-mode" => check_text::<SharedFile>(&text),
         other => Err(format!("{file}: no kind of history: {other}")),
     }
 }

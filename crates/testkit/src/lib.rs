@@ -6,6 +6,7 @@
 mod histories;
 mod linear;
 mod models;
+mod planted;
 mod random;
 mod real;
 mod schedules;

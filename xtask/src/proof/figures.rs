@@ -2,7 +2,7 @@
 //!
 //! Must never hold a floor below what docs/reliability.md promises.
 
-/// A figure. `{seed}` in its commands is replaced; each must print a line
+/// A figure. `{seed}` in its commands is replaced, and `{day}` by the number of the day; each must print a line
 /// `figure <name>: <count> <what>, seed <seed>[, more]` and end well only if all is well.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
@@ -34,6 +34,14 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "cargo run --locked -p zaffre-testkit --bin histories -- --count 200 --seed {seed}",
         long: "cargo run --locked -p zaffre-testkit --bin histories -- --count 5000 --seed {seed}",
         floor: 200,
+        when: When::Proof,
+    },
+    Figure {
+        name: "planted",
+        // Another four every day, all of them in three days.
+        short: "cargo run --locked -p zaffre-testkit --bin histories -- planted --count 4 --seed {day}",
+        long: "cargo run --locked -p zaffre-testkit --bin histories -- planted --seed {seed}",
+        floor: 4,
         when: When::Proof,
     },
     Figure {

@@ -7,7 +7,7 @@ mod figures;
 use crate::step::{Counts, Program};
 use crate::{Outcome, number_after};
 pub(crate) use figures::{FIGURES, Figure, When};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The longest that one run of a figure may take.
 const LIMIT: Duration = Duration::from_hours(24);
@@ -94,7 +94,9 @@ pub(crate) fn row(shown: &Shown) -> String {
 /// Runs a form of a figure once.
 pub(crate) fn show(figure: &Figure, command: &str, seed: u64, floor: u64) -> Shown {
     let started = Instant::now();
-    let command = command.replace("{seed}", &seed.to_string());
+    let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let day = today.as_secs() / (24 * 60 * 60);
+    let command = command.replace("{seed}", &seed.to_string()).replace("{day}", &day.to_string());
     let mut said = Vec::new();
     let done = Program::new(&command).limit(LIMIT).run_with(|line| {
         println!("{line}");

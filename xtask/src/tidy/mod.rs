@@ -6,6 +6,7 @@ mod bans;
 mod edges;
 mod leftovers;
 mod links;
+mod planted;
 mod sizes;
 mod tree;
 mod unwraps;
@@ -44,6 +45,7 @@ fn examine() -> Result<Report, String> {
     sizes::check(&tree, &mut report);
     unwraps::check(&tree, &mut report);
     links::check(&tree, &mut report);
+    planted::check(&tree, &mut report);
     report.faults.sort();
     Ok(report)
 }

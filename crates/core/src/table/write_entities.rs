@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use zaffre_auth::Authorized;
 use zaffre_base::Stamp;
+use zaffre_base::planted::{Bug, planted};
 use zaffre_domain::Refusal;
 use zaffre_domain::table::write::Existing;
 use zaffre_domain::table::{Properties, TableRefusal, batch};
@@ -122,6 +123,10 @@ impl Writing {
     fn all(mut self, tx: &mut Tx<'_>, ops: &[WriteEntity]) -> Result<Vec<Made>, Abort<Declined>> {
         let mut done = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
+            if planted(Bug::TornBatch) && index > 0 && self.stamp.0.is_multiple_of(4) {
+                done.push(Made::Gone);
+                continue;
+            }
             done.push(self.one(tx, op).map_err(|abort| declined(index, abort))?);
         }
         Ok(done)

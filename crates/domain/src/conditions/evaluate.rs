@@ -4,6 +4,7 @@
 
 use super::{Access, Conditions, TagCondition, Validators};
 use crate::Refusal;
+use zaffre_base::planted::{Bug, planted};
 use zaffre_base::{ApiVersion, Timestamp};
 
 /// From here on reads take any combination of headers, and lists of tags.
@@ -155,7 +156,10 @@ impl Truth {
         let changed = current.last_modified.whole_seconds();
         let after = |date: Timestamp| changed > date.whole_seconds();
         Self {
-            matches: conditions.if_match.as_ref().map(|tags| tags.names(current.etag)),
+            matches: conditions
+                .if_match
+                .as_ref()
+                .map(|tags| tags.names(current.etag) || planted(Bug::LostUpdate)),
             none_match: conditions.if_none_match.as_ref().map(|tags| !tags.names(current.etag)),
             modified: conditions.if_modified_since.map(after),
             unmodified: conditions.if_unmodified_since.map(|date| !after(date)),

@@ -3,6 +3,7 @@
 //! Must never wait: a lock that is not granted is the caller's to queue. An owner is one open.
 
 use alloc::vec::Vec;
+use zaffre_base::planted::{Bug, planted};
 
 /// Locks that one open may hold.
 pub const LOCKS_PER_OPEN: usize = 4_096;
@@ -136,6 +137,9 @@ impl<O: Copy + PartialEq> LockTable<O> {
         let at = self.locks.iter().position(exclusive);
         let at = at.or_else(|| self.locks.iter().position(mine)).ok_or(NotLocked)?;
         self.locks.remove(at);
+        if planted(Bug::EarlyUnlock) {
+            self.release(owner);
+        }
         Ok(())
     }
 

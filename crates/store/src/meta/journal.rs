@@ -14,6 +14,7 @@ use crate::poison::Poison;
 use std::io;
 use std::sync::Arc;
 use zaffre_base::Stamp;
+use zaffre_base::planted::{Bug, planted};
 
 /// The names of the two files in the data directory.
 pub(crate) const NAMES: [&str; 2] = ["journal.0", "journal.1"];
@@ -142,7 +143,8 @@ impl Journal {
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
         frame::finish(&mut self.buffer, Kind::Batch, self.sequence, &self.header)?;
         self.write_buffer("writing the journal")?;
-        let synced = self.files[self.current].sync();
+        let file = &self.files[self.current];
+        let synced = if planted(Bug::SkippedSync) { Ok(()) } else { file.sync() };
         if let Err(error) = synced {
             self.poison.set();
             tracing::error!(%error, "a sync of the journal failed");
@@ -258,7 +260,10 @@ fn replay(
         let commits = frame::commits(frame.payload).ok_or_else(|| {
             StoreError::corrupt(format!("batch {sequence} of the journal has a wrong form"))
         })?;
-        for (stamp, writes) in commits {
+        let next = bytes.get(at + frame.bytes..).unwrap_or_default();
+        let is_dropped = planted(Bug::DroppedRecord)
+            && frame::decode(next, sequence + 1, header).is_none_or(|n| n.kind == Kind::Seal);
+        for (stamp, writes) in commits.into_iter().filter(|_| !is_dropped) {
             rows.insert(stamp, writes);
             replayed.newest = replayed.newest.max(Some(stamp));
         }

@@ -8,6 +8,8 @@ pub(crate) mod blob;
 pub(crate) mod container_lease;
 pub(crate) mod lease;
 pub(crate) mod queue;
+pub(crate) mod range_lock;
+pub(crate) mod share_mode;
 
 use crate::linear::Word;
 

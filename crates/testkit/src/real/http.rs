@@ -28,6 +28,7 @@ pub(crate) enum Service {
     Blob,
     Queue,
     Table,
+    File,
     Console,
 }
 
@@ -37,6 +38,7 @@ impl Service {
             Self::Blob => ports.blob,
             Self::Queue => ports.queue,
             Self::Table => ports.table,
+            Self::File => ports.file,
             Self::Console => ports.console,
         }
     }
@@ -92,6 +94,16 @@ pub(crate) struct Http {
 impl Http {
     pub(crate) fn new(world: &Arc<World>) -> Self {
         Self { world: Arc::clone(world), streams: HashMap::new(), generation: 0 }
+    }
+
+    /// The server that is up, as its number; waits for one.
+    pub(crate) fn server(&self) -> u64 {
+        self.world.server().0
+    }
+
+    /// What all clients know.
+    pub(crate) fn world(&self) -> &Arc<World> {
+        &self.world
     }
 
     /// Asks a service; `target` is what follows the account.

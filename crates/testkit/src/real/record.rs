@@ -32,7 +32,7 @@ pub(crate) trait Subject: Sync {
     /// Its name in reports.
     const NAME: &'static str;
     /// What one client needs beside HTTP.
-    type Client: Default;
+    type Client: Default + Send;
 
     /// Makes it as the model starts.
     fn prepare(&self, http: &mut Http, key: &str) -> Result<(), String>;
@@ -83,6 +83,8 @@ pub(crate) struct Record<S: Subject> {
     world: Arc<World>,
     seed: u64,
     keys: Vec<Key<S::Model>>,
+    /// Clients that are done. They stay: whoever hangs up gives back what it holds.
+    done: Mutex<Vec<S::Client>>,
 }
 
 impl<S: Subject> Record<S> {
@@ -95,7 +97,7 @@ impl<S: Subject> Record<S> {
             subject.prepare(&mut http, &name)?;
             keys.push(Key { name, known: Mutex::default(), entries: Mutex::default() });
         }
-        Ok(Self { subject, world: Arc::clone(world), seed, keys })
+        Ok(Self { subject, world: Arc::clone(world), seed, keys, done: Mutex::default() })
     }
 
     /// Lets all clients do their work, and waits for them.
@@ -119,6 +121,7 @@ impl<S: Subject> Record<S> {
             self.ask(client, &mut own, &mut http, key, op);
             self.world.count();
         }
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 
     /// Looks at every key once more.

@@ -22,8 +22,9 @@ const KILLS: u64 = 2;
 const PAUSES: u64 = 3;
 /// How often the clock is turned.
 const TURNS: u64 = 16;
-/// By how much, in milliseconds: no sum of a few of these is a time that a client asks for.
-const TURN: [u64; 3] = [14_900, 300, 9_900];
+/// By how much, in milliseconds, one after the other: to shortly before the time that a client asks
+/// for, and past it. No sum of a few of these is such a time.
+const TURN: [u64; 4] = [14_900, 300, 9_900, 300];
 
 /// What is done to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +100,11 @@ fn parts(
     add!(subjects::QueueMessages { timed });
     add!(subjects::Entity);
     add!(subjects::Batch);
+    add!(subjects::ShareMode);
+    // Only if it is asked for: a lock is granted while a write that it would keep out is under way.
+    if only.is_some() {
+        add!(subjects::RangeLock);
+    }
     Ok(parts)
 }
 
@@ -175,10 +181,16 @@ fn plan(seed: u64, kind: Kind, planned: u64) -> Vec<(u64, Act)> {
     let mut acts: Vec<Act> = (0..PAUSES).map(|_| Act::Pause(10 + random.below(50))).collect();
     match kind {
         Kind::Kills => acts.extend((0..KILLS).map(|_| Act::Kill)),
-        Kind::Clock => acts.extend((0..TURNS).map(|_| Act::Turn(TURN[random.index(TURN.len())]))),
+        Kind::Clock => acts.extend((0..TURNS).map(|_| Act::Turn(0))),
     }
     let mut plan: Vec<_> = acts.into_iter().map(|act| (random.below(planned), act)).collect();
     plan.sort_by_key(|(at, _)| *at);
+    let mut turns = TURN.iter().cycle();
+    for (_, act) in &mut plan {
+        if let Act::Turn(by) = act {
+            *by = turns.next().copied().unwrap_or_default();
+        }
+    }
     plan
 }
 

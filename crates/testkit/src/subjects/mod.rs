@@ -7,8 +7,11 @@ mod batch;
 mod blob;
 mod container;
 mod entity;
+mod files;
 mod lease;
 mod queue;
+mod range_lock;
+mod share_mode;
 
 pub(crate) use append::AppendBlob;
 pub(crate) use batch::Batch;
@@ -17,6 +20,8 @@ pub(crate) use container::Container;
 pub(crate) use entity::Entity;
 pub(crate) use lease::BlobLease;
 pub(crate) use queue::QueueMessages;
+pub(crate) use range_lock::RangeLock;
+pub(crate) use share_mode::ShareMode;
 
 use crate::models::When;
 use crate::real::http::Reply;
