@@ -108,6 +108,9 @@ pub(crate) async fn receive_sealed(
     if expected.length.is_some_and(|announced| announced != length) {
         return Err(Refusal::IncompleteBody.into());
     }
+    if let Some(digest) = &mut digest {
+        digest.end();
+    }
     let bytes = intake.finish().await?;
     Ok(Incoming { bytes, digest, crc64: crc.finish() })
 }
