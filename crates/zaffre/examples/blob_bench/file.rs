@@ -6,13 +6,15 @@
 use crate::client::Connection;
 use crate::load::{self, Next, Until};
 use crate::report::{self, Peer, Result, Samples, per_second};
-use crate::request::Signer;
+use crate::request::{Request, Signer};
 use crate::servers::{Places, Server};
 use crate::throughput::fixed;
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zaffre_base::base64;
+use zaffre_base::checksum::Md5;
 
 /// Writers, each with a file or blob of its own.
 const WRITERS: u32 = 16;
@@ -29,6 +31,8 @@ const READERS: u32 = 4;
 const FEW: u32 = 5_000;
 const PAGE: u32 = 1_000;
 const PAGES: u32 = 40;
+/// How often a large directory is listed from end to end.
+const WALKS: u32 = 15;
 /// How much of a page write's rate a range's must have.
 const SMALL_BAR: f64 = 0.8;
 /// The same within 20 % of the cost.
@@ -52,7 +56,15 @@ pub(crate) const QUICK: Plan = Plan { rounds: 3, seconds: 1, entries: 20_000 };
 struct Rates {
     small: Samples,
     write: Samples,
+    checked: Samples,
     read: Samples,
+}
+
+/// Whether every part is sent with its MD5, so that the server compares it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Yes,
+    No,
 }
 
 /// What a request is about: files, or the blobs that they are compared with.
@@ -64,6 +76,11 @@ enum Kind {
 
 pub(crate) async fn bench(places: &Places, plan: Plan) -> Result<()> {
     report::fact("files and blobs of the same server, each in a process of its own");
+    report::fact(
+        "8 MiB are the same bytes in three requests on both sides: a file is made and written in two ranges of \
+         4 MiB, a blob gets two blocks of 4 MiB and their list. The answer to a range has the MD5 of its bytes, as \
+         the service's has; that to a block has not",
+    );
     let files = Server::our_files(places, &places.data.join("files"))?;
     let blobs = Server::ours(places, &places.data.join("blobs"))?;
     prepare(files.address, Kind::File).await?;
@@ -85,6 +102,14 @@ pub(crate) async fn bench(places: &Places, plan: Plan) -> Result<()> {
         blocks,
         WHOLE_BAR,
     );
+    let blocks = peer("block blobs", &blob.checked);
+    report::row(
+        "the same, each range and each block with its Content-MD5",
+        "/s",
+        &file.checked,
+        blocks,
+        WHOLE_BAR,
+    );
     let blocks = peer("block blobs", &blob.read);
     report::row("read 8 MiB files, 4 readers", "/s", &file.read, blocks, WHOLE_BAR);
     drop((files, blobs));
@@ -102,7 +127,7 @@ async fn prepare(address: SocketAddr, kind: Kind) -> Result<()> {
         Kind::Blob => connection.ask(&signer.create_container("bench")?).await?,
     };
     for step in 0..=PARTS {
-        connection.ask(&whole(&signer, kind, "bench/read", step)?).await?;
+        connection.ask(&whole(&signer, kind, "bench/read", step, None)?).await?;
     }
     Ok(())
 }
@@ -117,19 +142,39 @@ async fn measure(
     let time = Until::Passed(Duration::from_secs(seconds.into()));
     let small = load::run(address, WRITERS, time, small(address, kind, round).await?).await?;
     rates.small.push(small.per_second);
-    let signer = Signer::new()?;
-    // One writer, so that the parts of a file come one after the other.
-    let next: Next = Arc::new(move |number| {
-        let name = format!("bench/whole-{round}-{}", number / (PARTS + 1));
-        whole(&signer, kind, &name, number % (PARTS + 1))
-    });
-    let written = load::run(address, 1, time, next).await?;
-    rates.write.push(written.per_second / f64::from(PARTS + 1));
+    rates.write.push(wholes(address, kind, round, time, Checked::No).await?);
+    rates.checked.push(wholes(address, kind, round, time, Checked::Yes).await?);
     let read = Signer::new()?.get_blob("bench/read", usize::try_from(WHOLE)?)?;
     let read = load::run(address, READERS, time, fixed(vec![read])).await?;
     rates.read.push(read.per_second);
     println!("  small {:.0}/s, read {:.0}/s", small.per_second, read.per_second);
     Ok(())
+}
+
+/// How many things are written whole in a second, by one writer.
+async fn wholes(
+    address: SocketAddr,
+    kind: Kind,
+    round: u32,
+    time: Until,
+    checked: Checked,
+) -> Result<f64> {
+    let signer = Signer::new()?;
+    let mut md5 = Md5::default();
+    md5.update(&part()?);
+    let md5 = (checked == Checked::Yes).then(|| base64::encode(&md5.finish()));
+    let set = if checked == Checked::Yes { "checked" } else { "whole" };
+    // One writer, so that the parts of a file come one after the other.
+    let next: Next = Arc::new(move |number| {
+        let name = format!("bench/{set}-{round}-{}", number / (PARTS + 1));
+        whole(&signer, kind, &name, number % (PARTS + 1), md5.as_deref())
+    });
+    let written = load::run(address, 1, time, next).await?;
+    Ok(written.per_second / f64::from(PARTS + 1))
+}
+
+fn part() -> Result<Bytes> {
+    Ok(Bytes::from(vec![0x5A; usize::try_from(PART)?]))
 }
 
 /// Small writes anywhere in things that are new.
@@ -158,22 +203,22 @@ async fn small(address: SocketAddr, kind: Kind, round: u32) -> Result<Next> {
 
 /// One step of writing something whole: a file is made and then its ranges, a blob's blocks and then
 /// their list.
-fn whole(signer: &Signer, kind: Kind, name: &str, step: u32) -> Result<crate::request::Request> {
-    let body =
-        || Ok::<_, std::num::TryFromIntError>(Bytes::from(vec![0x5A; usize::try_from(PART)?]));
+fn whole(signer: &Signer, kind: Kind, name: &str, step: u32, md5: Option<&str>) -> Result<Request> {
+    let more = md5.map(|md5| ("Content-MD5", md5));
+    let more = more.as_slice();
     match (kind, step) {
         (Kind::File, 0) => signer.create_file(name, WHOLE),
-        (Kind::File, part) => signer.put_range(name, u64::from(part - 1) * PART, body()?),
-        (Kind::Blob, part) if part < PARTS => signer.put_block(name, part, body()?),
+        (Kind::File, n) => signer.put_range_with(name, u64::from(n - 1) * PART, part()?, more),
+        (Kind::Blob, n) if n < PARTS => signer.put_block(name, n, part()?, more),
         (Kind::Blob, _) => signer.put_block_list(name, PARTS),
     }
 }
 
-/// Pages in the middle of a small and of a large directory.
+/// Pages of small and of large directories: from the middle, and on the way from end to end.
 async fn listings(places: &Places, plan: Plan) -> Result<()> {
     let server = Server::our_files(places, &places.data.join("lists"))?;
     let address = server.address;
-    for (share, count) in [("few", FEW), ("many", plan.entries)] {
+    for (share, count) in [("page", PAGE), ("few", FEW), ("many", plan.entries)] {
         let signer = Signer::new()?;
         Connection::open(address).await?.ask(&signer.create_share(share)?).await?;
         let next: Next = Arc::new(move |n| signer.create_file(&format!("{share}/f{n:07}"), 0));
@@ -184,7 +229,7 @@ async fn listings(places: &Places, plan: Plan) -> Result<()> {
     for number in 0..=PAGES {
         for (share, count, samples) in [("few", FEW, &mut few), ("many", plan.entries, &mut many)] {
             // The thousand that lies in the middle.
-            let prefix = format!("f{:04}", count / 2 / PAGE);
+            let prefix = format!("prefix=f{:04}", count / 2 / PAGE);
             let page = Signer::new()?.list_files(share, &prefix, PAGE)?;
             let mut connection = Connection::open(address).await?;
             let begun = Instant::now();
@@ -198,5 +243,51 @@ async fn listings(places: &Places, plan: Plan) -> Result<()> {
     let name = format!("page of {PAGE} of {} entries", plan.entries);
     let peer = Peer { name: "the page of 5000 entries", figure: &few };
     report::row(&name, "/s", &many, peer, PAGE_BAR);
+    ends(address, plan.entries).await
+}
+
+/// The first and the last page of a directory, and the only page of one that has no more.
+async fn ends(address: SocketAddr, entries: u32) -> Result<()> {
+    let (mut only, mut first, mut last) =
+        (Samples::default(), Samples::default(), Samples::default());
+    for number in 0..=WALKS {
+        let single = walk(address, "page").await?;
+        let pages = walk(address, "many").await?;
+        if pages.len() != usize::try_from(entries / PAGE)? || single.len() != 1 {
+            return Err(format!("{} pages of {entries} entries", pages.len()).into());
+        }
+        // The first of each is not counted.
+        if let ([single], [begin, .., end], true) = (&single[..], &pages[..], number > 0) {
+            only.push(per_second(1, *single));
+            first.push(per_second(1, *begin));
+            last.push(per_second(1, *end));
+        }
+    }
+    let name = format!("first page of {PAGE} of {entries} entries");
+    let peer = Peer { name: "a directory of 1000 entries", figure: &only };
+    report::row(&name, "/s", &first, peer, PAGE_BAR);
+    let name = format!("last page of {PAGE} of {entries} entries");
+    report::row(&name, "/s", &last, Peer { name: "its first page", figure: &first }, PAGE_BAR);
     Ok(())
+}
+
+/// Lists a directory from end to end; the time of each page.
+async fn walk(address: SocketAddr, share: &str) -> Result<Vec<Duration>> {
+    let signer = Signer::new()?;
+    let mut connection = Connection::open(address).await?;
+    let (mut times, mut marker) = (Vec::new(), String::new());
+    loop {
+        let page = signer.list_files(share, &format!("marker={marker}"), PAGE)?;
+        let begun = Instant::now();
+        let body = connection.ask_whole(&page).await?;
+        times.push(begun.elapsed());
+        let text = String::from_utf8_lossy(&body);
+        let next = text.split_once("<NextMarker>").and_then(|(_, rest)| rest.split_once("</"));
+        match next {
+            Some((next, _)) if !next.is_empty() => {
+                marker = next.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+            }
+            _ => return Ok(times),
+        }
+    }
 }

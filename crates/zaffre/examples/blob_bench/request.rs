@@ -215,8 +215,14 @@ impl Signer {
         self.put(&format!("/{name}?comp=page"), body, &more)
     }
 
-    pub(crate) fn put_block(&self, name: &str, number: u32, body: Bytes) -> Result<Request> {
-        self.put(&format!("/{name}?comp=block&blockid={}", block_id(number)), body, &[])
+    pub(crate) fn put_block(
+        &self,
+        name: &str,
+        number: u32,
+        body: Bytes,
+        more: &[(&str, &str)],
+    ) -> Result<Request> {
+        self.put(&format!("/{name}?comp=block&blockid={}", block_id(number)), body, more)
     }
 
     /// Commits the first `blocks` blocks.
@@ -239,15 +245,26 @@ impl Signer {
     }
 
     pub(crate) fn put_range(&self, name: &str, at: u64, body: Bytes) -> Result<Request> {
-        let last = at + u64::try_from(body.len())? - 1;
-        let range = format!("bytes={at}-{last}");
-        let more = [("x-ms-write", "update"), ("x-ms-range", range.as_str())];
-        self.put(&format!("/{name}?comp=range"), body, &more)
+        self.put_range_with(name, at, body, &[])
     }
 
-    pub(crate) fn list_files(&self, share: &str, prefix: &str, page: u32) -> Result<Request> {
-        let target =
-            format!("/{share}?restype=directory&comp=list&prefix={prefix}&maxresults={page}");
+    pub(crate) fn put_range_with(
+        &self,
+        name: &str,
+        at: u64,
+        body: Bytes,
+        more: &[(&str, &str)],
+    ) -> Result<Request> {
+        let last = at + u64::try_from(body.len())? - 1;
+        let range = format!("bytes={at}-{last}");
+        let mut headers = vec![("x-ms-write", "update"), ("x-ms-range", range.as_str())];
+        headers.extend_from_slice(more);
+        self.put(&format!("/{name}?comp=range"), body, &headers)
+    }
+
+    /// A page of a share's root; `more` are parameters beside its size.
+    pub(crate) fn list_files(&self, share: &str, more: &str, page: u32) -> Result<Request> {
+        let target = format!("/{share}?restype=directory&comp=list&maxresults={page}&{more}");
         let head = self.head("GET", &target, 0, &[])?;
         Ok(Request { head, body: Bytes::new(), status: 200, length: None })
     }
