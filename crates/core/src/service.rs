@@ -12,6 +12,7 @@ use crate::blob::site::Site;
 pub(crate) use crate::detached::detached;
 use crate::file::opens::Opens;
 use crate::file::share::InProgress;
+use crate::file::write_back::WriteBack;
 use crate::leases::Leases;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
@@ -43,6 +44,7 @@ struct Inner {
     snapshotting: InProgress,
     opens: Opens,
     leases: Leases,
+    write_back: WriteBack,
     copies: Copies,
     remote: OnceLock<Arc<dyn Remote>>,
 }
@@ -139,6 +141,7 @@ impl Core {
             logs: Buffer::default(),
             snapshotting: InProgress::default(),
             leases: Leases::default(),
+            write_back: WriteBack::default(),
             copies: Copies::default(),
             remote: OnceLock::new(),
         }))
@@ -162,6 +165,11 @@ impl Core {
     /// Which leases are held.
     pub fn leases(&self) -> &Leases {
         &self.0.leases
+    }
+
+    /// Writes to files that wait to be committed.
+    pub(crate) fn write_back(&self) -> &WriteBack {
+        &self.0.write_back
     }
 
     /// Chunks of sparse contents that wait to be folded.

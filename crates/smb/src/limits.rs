@@ -36,6 +36,8 @@ pub const MESSAGE_BYTES: usize = 9 * 1024 * 1024;
 pub const STRANGER_BYTES: usize = 128 * 1024;
 /// Bytes of received and not yet answered messages over all connections.
 pub const BUFFERED_BYTES: usize = 256 * 1024 * 1024;
+/// Bytes of answers to reads that have not left yet, over all connections.
+pub const ANSWERED_BYTES: usize = 256 * 1024 * 1024;
 /// Answers that wait for a slow client.
 pub const ANSWERS: usize = 64;
 /// Notices that wait for a slow client.

@@ -34,7 +34,13 @@ const NGINX: Need = Need {
 const NPM: Need =
     Need { probe: &["npm", "--version"], package: "npm", reason: "brings Azurite and its Node" };
 
-const BENCHES: [Bench; 5] = [
+const SAMBA: Need = Need {
+    probe: &["/usr/sbin/smbd", "--version"],
+    package: "samba",
+    reason: "the SMB server to compare with",
+};
+
+const BENCHES: [Bench; 6] = [
     Bench {
         name: "store",
         peers: "the bare disk",
@@ -74,6 +80,17 @@ const BENCHES: [Bench; 5] = [
         example: "blob_bench",
         needs: &[NPM],
         prepare: || Ok([server_and_peers()?, vec!["file".to_owned()]].concat()),
+    },
+    Bench {
+        name: "smb",
+        peers: "Debian's smbd",
+        package: "zaffre",
+        example: "blob_bench",
+        needs: &[SAMBA],
+        prepare: || {
+            let no_peers = peers::folder().display().to_string();
+            Ok(vec![server()?, no_peers, "smb".to_owned()])
+        },
     },
 ];
 
@@ -131,9 +148,13 @@ fn measure(bench: &Bench, quick: bool) -> Result<Vec<Line>, String> {
 
 fn server_and_peers() -> Result<Vec<String>, String> {
     peers::ensure()?;
+    Ok(vec![server()?, peers::folder().display().to_string()])
+}
+
+/// Where our server is, newly built.
+fn server() -> Result<String, String> {
     finished(Program::new("cargo build --locked --release -p zaffre"))?;
-    let server = root().join("target/release/zaffre");
-    Ok(vec![server.display().to_string(), peers::folder().display().to_string()])
+    Ok(root().join("target/release/zaffre").display().to_string())
 }
 
 fn finished(program: Program) -> Result<(), String> {

@@ -181,7 +181,7 @@ impl Write {
     ) -> Result<Payload, Error> {
         let mut bytes = match bytes {
             Landed::Small { bytes, .. } => bytes,
-            Landed::Extents(_) => Bytes::new(),
+            Landed::Extents(_) | Landed::Runs(_) => Bytes::new(),
         };
         let key = self.encryption.key();
         if let Some(key) = key {

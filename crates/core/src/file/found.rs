@@ -3,7 +3,7 @@
 //! Must never trust what was found before a transaction: the path is followed again inside it.
 
 use super::books::{Books, refuse};
-use super::entered::{Entered, enter, is_delete_pending};
+use super::entered::{Entered, enter, is_delete_pending, is_open};
 use super::keys::Keys;
 use super::op::{ItemPath, Kind, Patience};
 use super::records::Inode;
@@ -134,9 +134,18 @@ pub(super) async fn existing(
     patience: Patience,
 ) -> Result<Existing, Error> {
     let reading = Reading::open(core, at).await?;
-    let (id, inode) = reading.item(&at.path, kind)?;
+    let (id, mut inode) = reading.item(&at.path, kind)?;
+    let opened = is_open(core, &reading.place, id);
     let writing = reading.for_write();
     let entered = enter(core, &writing.place, id, op, patience).await?;
+    if opened {
+        // What was written meanwhile is looked at; what is another file by now, inside of the
+        // transaction.
+        let (found, now) = Reading::open(core, at).await?.item(&at.path, kind)?;
+        if found == id {
+            inode = now;
+        }
+    }
     Ok(Existing { writing, id, inode, entered })
 }
 

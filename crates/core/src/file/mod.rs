@@ -34,6 +34,7 @@ pub mod share;
 pub(crate) mod state;
 mod tree;
 mod views;
+pub mod write_back;
 
 pub use copy_file::{abort_copy_file, copy_file};
 pub use create_directory::create_directory;

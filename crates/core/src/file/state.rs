@@ -13,6 +13,7 @@ use crate::{Core, Error};
 use zaffre_base::Stamp;
 use zaffre_base::limits::SHARE_SNAPSHOTS;
 use zaffre_domain::fs::FileRefusal;
+use zaffre_store::Snapshot;
 
 /// Takes a snapshot; gives the commit that it shows.
 pub(crate) async fn snapshot_begin(core: &Core, place: &Place) -> Result<Stamp, Error> {
@@ -63,6 +64,11 @@ pub(crate) async fn snapshots(core: &Core, place: &Place) -> Result<Vec<Stamp>, 
 /// The sizes of all files together.
 pub(crate) async fn usage(core: &Core, place: &Place) -> Result<u64, Error> {
     Ok(peek(core, place).await?.used)
+}
+
+/// The sizes of all files together, as one moment shows them.
+pub(crate) fn used(inside: &Snapshot, keys: Keys) -> Result<u64, Error> {
+    Ok(State::peek(inside, &keys.state())?.unwrap_or_default().used)
 }
 
 async fn peek(core: &Core, place: &Place) -> Result<State, Error> {

@@ -145,6 +145,29 @@ pub(crate) fn chunk(
     Ok(chunk)
 }
 
+/// What a window of a chunk shows as of a commit. What lies elsewhere is left out: a chunk can have
+/// many pieces, and a small read needs few of them.
+pub(crate) fn window(
+    snapshot: &Snapshot,
+    keys: SparseKeys,
+    number: u32,
+    as_of: Stamp,
+    clears: &[Clear],
+    window: &Range<u32>,
+) -> Result<Chunk, StoreError> {
+    let mut chunk = Chunk::default();
+    let inside = |at: u32, length: u32| at < window.end && at.saturating_add(length) > window.start;
+    for mut layer in layers(snapshot, keys, number, as_of, clears)?.into_iter().rev() {
+        match &mut layer.what {
+            What::Whole(runs) | What::Over(runs) => runs.retain(|run| inside(run.at, run.length)),
+            What::Small(small) if !inside(small.at, small.length) => continue,
+            What::Small(_) | What::Cleared(_) => {}
+        }
+        chunk.apply(&layer)?;
+    }
+    Ok(chunk)
+}
+
 /// What can be seen of a chunk as of a commit, newest first, down to the newest whole layer.
 pub(crate) fn layers(
     snapshot: &Snapshot,

@@ -27,7 +27,7 @@ pub(crate) use readers::{ReaderGuard, Readers};
 pub(crate) use receive::{Payload, Sums, receive, receive_sealed, write, write_sealed};
 pub(crate) use rows::Label;
 pub(crate) use scan::{Comparison, scan};
-pub(crate) use write::{Landed, TooManyClears, clear, label, land};
+pub(crate) use write::{Landed, OfChunk, TooManyClears, clear, label, land};
 
 /// Chunks a clear may touch one by one; a wider one is a row of its own for the whole content.
 const NARROW_CHUNKS: u64 = 4;

@@ -24,8 +24,8 @@ pub(crate) async fn slice(
     let part = part.filter(|part| u64::from(part.length) == bytes.end - bytes.start);
     let part = part.ok_or_else(|| StoreError::corrupt("a slice of more than one chunk"))?;
     let clears = load::clears(snapshot, keys, as_of)?;
-    let chunk = load::chunk(snapshot, keys, part.chunk, as_of, &clears)?;
     let window = part.at..part.at + part.length;
+    let chunk = load::window(snapshot, keys, part.chunk, as_of, &clears, &window)?;
     read(core, &chunk, window).await
 }
 

@@ -18,6 +18,16 @@ use zaffre_store::{Interrupt, Tx};
 pub(crate) enum Landed {
     Small { offset: u64, bytes: Bytes },
     Extents(Vec<(Part, ExtentRef)>),
+    Runs(Vec<OfChunk>),
+}
+
+/// What is to be put at several places of a chunk.
+#[derive(Clone)]
+pub(crate) struct OfChunk {
+    pub(crate) chunk: u32,
+    /// Places and lengths in order; their bytes lie one behind the other in the extent.
+    pub(crate) stretches: Vec<(u32, u32)>,
+    pub(crate) extent: ExtentRef,
 }
 
 impl Landed {
@@ -66,6 +76,19 @@ pub(crate) fn land(
                 tx.put(&keys.layer(part.chunk, stamp, Kept::Over), &runs::encode(&[run]))?;
             }
             Ok(extents.iter().map(|(part, _)| (part.chunk, 0)).collect())
+        }
+        Landed::Runs(chunks) => {
+            for OfChunk { chunk, stretches, extent } in chunks {
+                let mut skip = 0;
+                let run = |&(at, length): &(u32, u32)| {
+                    let run = Run { at, length, extent: *extent, skip };
+                    skip += length;
+                    run
+                };
+                let runs: Vec<Run> = stretches.iter().map(run).collect();
+                tx.put(&keys.layer(*chunk, stamp, Kept::Over), &runs::encode(&runs))?;
+            }
+            Ok(chunks.iter().map(|of| (of.chunk, 0)).collect())
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod deletion;
 pub mod locks;
 pub mod name;
 pub mod oplock;
+pub mod pieces;
 pub mod properties;
 pub mod refusal;
 pub mod rest;
@@ -15,6 +16,7 @@ pub mod security;
 pub mod share;
 pub mod share_mode;
 pub mod stream;
+pub mod write_back;
 
 pub use attributes::Attributes;
 pub use name::{EntryName, FilePath};

@@ -3,7 +3,7 @@
 //! Must never show a key.
 
 use super::cipher::{Cipher, Seal};
-use super::signing::{self, Algorithm};
+use super::signing::{Algorithm, Signer};
 use crate::dialect::Dialect;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};
@@ -44,8 +44,7 @@ fn derive(key: &[u8], label: &[u8], context: &[u8], bytes: usize) -> Secret<Vec<
 /// What a session signs and encrypts with.
 #[derive(Debug)]
 pub struct SessionKeys {
-    algorithm: Algorithm,
-    signing: Secret<[u8; 16]>,
+    signer: Signer,
     seal: Option<Arc<Seal>>,
 }
 
@@ -73,15 +72,16 @@ impl SessionKeys {
             ]),
         };
         let Some([sign, incoming, outgoing]) = labels else {
-            return Self { algorithm, signing: session_key.clone(), seal: None };
+            return Self { signer: Signer::new(algorithm, key), seal: None };
         };
         let signing = derive(key, sign.0, sign.1, 16);
         let signing = signing.expose().as_slice().try_into().expect("16 bytes were asked for");
+        let signer = Signer::new(algorithm, signing);
         let seal = cipher.map(|cipher| {
             let key = |(label, context)| derive(key, label, context, cipher.key_bytes());
             Arc::new(Seal::new(cipher, key(incoming), key(outgoing)))
         });
-        Self { algorithm, signing: Secret::new(signing), seal }
+        Self { signer, seal }
     }
 
     /// The keys of one more connection of the session: what is signed there is signed with what its
@@ -100,12 +100,17 @@ impl SessionKeys {
 
     /// Signs an element in place.
     pub fn sign(&self, element: &mut [u8]) {
-        signing::sign(self.algorithm, self.signing.expose(), element);
+        self.signer.sign(element);
+    }
+
+    /// Signs an element whose end is elsewhere.
+    pub fn sign_with(&self, element: &mut [u8], tail: &[u8]) {
+        self.signer.sign_with(element, tail);
     }
 
     /// Whether the element's signature is right.
     pub fn verify(&self, element: &[u8]) -> bool {
-        signing::verify(self.algorithm, self.signing.expose(), element)
+        self.signer.verify(element)
     }
 
     /// Encryption, if the dialect has it and a cipher was agreed.

@@ -1,6 +1,7 @@
 //! CLOSE: the handle goes, and with the last one a file that was marked.
 //!
-//! Must never answer before what was closed is gone.
+//! Must never answer before what was closed is gone, nor that all is well if what was written is not
+//! durable.
 
 use super::{facts, handle, write_time};
 use crate::server::exchange::{Exchange, Reply};
@@ -11,7 +12,7 @@ use crate::wire::create::{CloseRequest, close_response};
 pub(crate) async fn run(x: &mut Exchange<'_>, request: CloseRequest) -> Result<Reply, Failure> {
     let open = x.open(request.file)?;
     let file = open.file().ok_or(Status::FILE_CLOSED)?;
-    write_time::settle_closed(&x.server, file).await;
+    let settled = write_time::settle_closed(&x.server, file).await;
     let facts = if request.with_facts {
         file.disk.mount.facts(file.file.file).await.ok().map(|node| facts::of(&node))
     } else {
@@ -21,5 +22,6 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: CloseRequest) -> Result<R
         return Err(Status::FILE_CLOSED.into());
     }
     handle::close(&x.server, file).await;
+    settled?;
     Ok(Reply::ok(close_response(facts.as_ref())))
 }

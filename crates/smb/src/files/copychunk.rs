@@ -3,7 +3,7 @@
 //! Must never copy more in one request than the limits that it tells.
 
 use super::handle::{FileHandle, id_of};
-use super::io::{LATER, before_change, needs};
+use super::io::{before_change, needs};
 use super::{notify, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
@@ -122,7 +122,7 @@ async fn copy(
         return Err(Status::INVALID_VIEW_SIZE.into());
     }
     before_change(opens, to, chunk.to, len)?;
-    to.disk.mount.write(to.file.file, chunk.to, data, LATER).await?;
+    to.disk.mount.write(to.file.file, chunk.to, data).await?;
     write_time::wrote(&x.server, to);
     notify::modified(&x.server, to, notify::SIZE);
     Ok(())

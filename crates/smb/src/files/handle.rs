@@ -16,7 +16,8 @@ use crate::wire::oplock::{lease_break, notice, oplock_body};
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use zaffre_core::file::opens::{Closed, Event, FileKey, HandleId, LeaseId, Listener, Owner};
+use zaffre_core::Error;
+use zaffre_core::file::opens::{Closed, Event, FileKey, HandleId, LeaseId, Listener, Owner, Under};
 use zaffre_domain::fs::FileId as Id;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::Caching;
@@ -163,18 +164,23 @@ pub(crate) fn owner(x: &Exchange<'_>) -> Owner {
 
 /// Closes a handle and does what its close leaves to be done.
 pub(crate) async fn close(server: &Server, open: &FileHandle) {
-    write_time::settle_closed(server, open).await;
+    let settled = write_time::settle_closed(server, open).await;
     release(server, open).await;
+    if let Err(error) = settled {
+        give_up(server, open, &error);
+    }
 }
 
 /// Closes handles whose client is gone: first all of them, so that nobody finds them in the way while
-/// the times of what they wrote are told.
+/// what they wrote is committed.
 pub(crate) async fn leave(server: &Server, opens: &[Arc<FileHandle>]) {
     for open in opens {
         release(server, open).await;
     }
     for open in opens {
-        write_time::settle_closed(server, open).await;
+        if let Err(error) = write_time::settle_closed(server, open).await {
+            give_up(server, open, &error);
+        }
     }
 }
 
@@ -194,6 +200,15 @@ async fn release(server: &Server, open: &FileHandle) {
     } else if open.directory && open.options & DELETE_ON_CLOSE != 0 {
         // Others have it open: it goes with them.
         notify::marked(server, open);
+    }
+}
+
+/// What was written could not be committed: whoever still has the file open may try again.
+fn give_up(server: &Server, open: &FileHandle, error: &Error) {
+    let FileKey { share, file } = open.file;
+    if !server.core.opens().is_open(share, Under::Only(file)) {
+        tracing::warn!(%error, "writes to a file that was closed are lost");
+        open.disk.mount.abandon(file);
     }
 }
 

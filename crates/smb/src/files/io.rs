@@ -2,25 +2,24 @@
 //!
 //! Must never touch bytes that another handle has locked, or that this handle was not opened for.
 
+use super::create::ask;
 use super::handle::FileHandle;
 use super::{notify, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
 use crate::wire::FileId;
 use crate::wire::cursor::index;
-use crate::wire::io::{ReadRequest, WriteRequest, read_response, write_response};
+use crate::wire::io::{ReadRequest, WriteRequest, read_head, write_response};
 use crate::wire::session::empty_response;
-use bytes::Bytes;
 use std::sync::Arc;
-use zaffre_core::file::mount::KeptTimes;
 use zaffre_core::file::opens::{Opens, Refused};
 use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::locks::{Range, Touch};
 use zaffre_domain::fs::oplock::Cause;
 
-/// Times follow a write some time later.
-pub(super) const LATER: KeptTimes = KeptTimes { last_write: true, change: true };
+/// The flag of a WRITE that is answered when it is durable.
+const WRITE_THROUGH: u32 = 1;
 
 /// No file system that clients know has larger files; up to there the disk is just full.
 const LARGEST_FILE: u64 = (1 << 44) - (1 << 16);
@@ -75,13 +74,16 @@ pub(crate) async fn read(x: &mut Exchange<'_>, request: ReadRequest) -> Result<R
         return Err(Status::FILE_LOCK_CONFLICT.into());
     }
     x.let_others_run();
+    let room = x.room(request.length).await?;
     let data = file.disk.mount.read(file.file.file, offset, len).await?;
     if (data.is_empty() && len > 0) || data.len() < index(request.minimum) {
         return Err(Status::END_OF_FILE.into());
     }
     let end = offset.saturating_add(u64::try_from(data.len()).unwrap_or(0));
     file.scratch.kept().position = end;
-    Ok(Reply::ok(read_response(&data)))
+    let head = read_head(data.len());
+    x.attach(data, room);
+    Ok(Reply::ok(head))
 }
 
 /// WRITE.
@@ -110,17 +112,19 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     }
     before_change(x.server.core.opens(), &file, offset, len)?;
     x.let_others_run();
-    let data = Bytes::from(request.data);
-    mount.write(file.file.file, offset, data, LATER).await?;
+    mount.write(file.file.file, offset, request.data).await?;
     write_time::wrote(&x.server, &file);
     notify::modified(&x.server, &file, notify::SIZE);
+    if request.flags & WRITE_THROUGH != 0 || file.options & ask::WRITE_THROUGH != 0 {
+        mount.flush(file.file.file, None).await?;
+    }
     Ok(Reply::ok(write_response(count)))
 }
 
-/// FLUSH: what was acknowledged is durable already.
+/// FLUSH: what was written to the file is durable when it is answered.
 pub(crate) async fn flush(x: &mut Exchange<'_>, id: FileId) -> Result<Reply, Failure> {
     let file = target(x, id)?;
     needs(&file, AccessMask::WRITE_DATA.union(AccessMask::APPEND_DATA))?;
-    write_time::settle(&x.server, &file).await;
+    write_time::settle(&x.server, &file).await?;
     Ok(Reply::ok(empty_response()))
 }

@@ -93,7 +93,7 @@ async fn basic(x: &Exchange<'_>, file: &FileHandle, data: &[u8]) -> Result<(), F
     })();
     let ([created, accessed, written, changed], attributes) = read.map_err(wrong_length)?;
     needs(file, AccessMask::WRITE_ATTRIBUTES)?;
-    write_time::settle(&x.server, file).await;
+    write_time::settle(&x.server, file).await?;
     let attributes = checked_attributes(file, attributes)?;
     let mut change = BasicChange { attributes, ..BasicChange::default() };
     let at = |said| match said {
@@ -160,7 +160,7 @@ async fn end_of_file(x: &Exchange<'_>, file: &FileHandle, size: u64) -> Result<(
     // Locked bytes may be cut off; only who has cached them is told.
     let opens = x.server.core.opens();
     opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
-    write_time::settle(&x.server, file).await;
+    write_time::settle(&x.server, file).await?;
     let kept = file.scratch.kept_times();
     file.disk.mount.set_size(file.file.file, size, kept).await?;
     notify::modified(&x.server, file, notify::SIZE | notify::LAST_WRITE);

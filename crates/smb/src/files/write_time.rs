@@ -9,7 +9,10 @@ use crate::server::state::Server;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use zaffre_base::Timestamp;
+use zaffre_core::Error;
 use zaffre_core::file::mount::BasicChange;
+use zaffre_domain::Refusal;
+use zaffre_domain::fs::FileRefusal;
 
 /// How long the first write may stay unseen.
 const DELAY: Duration = Duration::from_secs(2);
@@ -48,40 +51,67 @@ async fn tell_later(server: Weak<Server>, file: Weak<FileHandle>) {
     tokio::time::sleep(DELAY).await;
     let (Some(server), Some(file)) = (server.upgrade(), file.upgrade()) else { return };
     let waits = matches!(file.scratch.kept().write_time, WriteTime::Waiting(_));
-    if waits {
-        settle(&server, &file).await;
+    if waits && let Err(error) = settle(&server, &file).await {
+        // Whoever flushes or closes the file hears of it.
+        tracing::warn!(%error, "writes that waited could not be committed");
     }
 }
 
-/// Tells what was written.
-pub(super) async fn settle(server: &Server, file: &FileHandle) {
-    tell(server, file, None).await;
+/// Makes durable what was written to the file, and tells when this handle wrote.
+pub(super) async fn settle(server: &Server, file: &FileHandle) -> Result<(), Error> {
+    tell(server, file, None).await
 }
 
-/// Tells that something was written, if it was, by a handle that is closed now.
-pub(super) async fn settle_closed(server: &Server, file: &FileHandle) {
-    tell(server, file, Some(server.now())).await;
+/// The same for a handle that is closed now: if it wrote anything, it did so now.
+pub(super) async fn settle_closed(server: &Server, file: &FileHandle) -> Result<(), Error> {
+    tell(server, file, Some(server.now())).await
 }
 
-async fn tell(server: &Server, file: &FileHandle, closed: Option<Timestamp>) {
-    let (at, keeps_change) = {
-        let mut kept = file.scratch.kept();
-        let at = match kept.write_time {
-            WriteTime::Never => return,
-            WriteTime::Waiting(at) => Some(at),
-            WriteTime::Told(at) => at,
-        };
-        kept.write_time = WriteTime::Told(None);
-        (at.filter(|_| !kept.times.last_write), kept.times.change)
-    };
-    let Some(at) = at.map(|at| closed.unwrap_or(at)) else { return };
-    let mut change = BasicChange { last_write: Some(at), change: Some(at), ..Default::default() };
+async fn tell(server: &Server, file: &FileHandle, closed: Option<Timestamp>) -> Result<(), Error> {
     let mount = &file.disk.mount;
+    let Some((at, keeps_change)) = untold(file) else {
+        return if file.directory { Ok(()) } else { mount.flush(file.file.file, None).await };
+    };
+    let told = closed.unwrap_or(at);
+    let mut change =
+        BasicChange { last_write: Some(told), change: Some(told), ..Default::default() };
     if keeps_change {
         change.change = mount.facts(file.file.file).await.ok().map(|facts| facts.times.change);
     }
-    // The bytes are durable; a file that is gone needs no time.
-    if mount.set_basic(file.file.file, change).await.is_ok() {
-        notify::modified(server, file, notify::LAST_WRITE);
+    match mount.flush(file.file.file, Some(change)).await {
+        Ok(()) => {
+            notify::modified(server, file, notify::LAST_WRITE);
+            Ok(())
+        }
+        // A file that is gone needs neither bytes nor a time.
+        Err(error) if is_gone(&error) => Ok(()),
+        Err(error) => {
+            tell_again(file, at);
+            Err(error)
+        }
+    }
+}
+
+fn is_gone(error: &Error) -> bool {
+    matches!(error, Error::Refused(Refusal::File(FileRefusal::ResourceNotFound)))
+}
+
+/// The time of the last write that was not told, and whether the time of change stays.
+fn untold(file: &FileHandle) -> Option<(Timestamp, bool)> {
+    let mut kept = file.scratch.kept();
+    let at = match kept.write_time {
+        WriteTime::Never => return None,
+        WriteTime::Waiting(at) => Some(at),
+        WriteTime::Told(at) => at,
+    };
+    kept.write_time = WriteTime::Told(None);
+    at.filter(|_| !kept.times.last_write).map(|at| (at, kept.times.change))
+}
+
+/// Takes back that a time was told.
+fn tell_again(file: &FileHandle, at: Timestamp) {
+    let mut kept = file.scratch.kept();
+    if kept.write_time == WriteTime::Told(None) {
+        kept.write_time = WriteTime::Told(Some(at));
     }
 }

@@ -6,7 +6,7 @@ use super::connection::{Connection, Stage};
 use super::credits::Window;
 use super::dispatch;
 use super::exchange::{Exchange, Reply, Waiting};
-use super::reply::Answers;
+use super::reply::{Answers, Payload};
 use super::session::Session;
 use super::state::Server;
 use super::{negotiate, setup};
@@ -19,6 +19,7 @@ use crate::wire::header::{self, ASYNC, Kind, RELATED, RESPONSE, SIGNED, Target, 
 use crate::wire::negotiate::{Upgrade, upgrade};
 use crate::wire::session::empty_response;
 use crate::wire::{Command, FileId, Header, Request};
+use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -58,11 +59,19 @@ pub(super) async fn run(
             (opened, Some(session))
         }
     };
+    let message = Bytes::from(message);
     let elements = header::elements(&message)?;
     let answers = Answers::to(sealed.clone());
     let alone = elements.len() == 1;
-    let mut waiting =
-        Waiting { turn: Some(turn), answers, last: false, alone, pending: None, cancel: None };
+    let mut waiting = Waiting {
+        turn: Some(turn),
+        answers,
+        last: false,
+        alone,
+        pending: None,
+        cancel: None,
+        payload: Payload::default(),
+    };
     let mut chain = Chain { session: sealed, tree: 0, file: Err(Status::FILE_CLOSED) };
     for (at, element) in elements.iter().enumerate() {
         waiting.last = at + 1 == elements.len();
@@ -71,6 +80,7 @@ pub(super) async fn run(
         if header.has(RESPONSE) {
             return Err(Hangup);
         }
+        let element = &message.slice_ref(element);
         let step =
             Step { server: &server, connection: &connection, header, element, first: at == 0 };
         step.run(&mut chain, &mut waiting).await?;
@@ -135,7 +145,7 @@ struct Step<'a> {
     server: &'a Arc<Server>,
     connection: &'a Arc<Connection>,
     header: Header,
-    element: &'a [u8],
+    element: &'a Bytes,
     first: bool,
 }
 
@@ -306,6 +316,7 @@ impl Step<'_> {
             tracing::debug!(?command, status = format!("{:x}", failure.status.0), "refused");
         }
         let pending = waiting.pending;
+        let payload = std::mem::take(&mut waiting.payload);
         if let Some(id) = pending {
             self.connection.remove_pending(id);
         }
@@ -320,7 +331,7 @@ impl Step<'_> {
         }
         header.session_id = session.id;
         let signer = Some(session.keys_on(self.connection));
-        waiting.answers.add(self.connection, &header, outcome, signer, pending);
+        waiting.answers.add_with(self.connection, &header, outcome, signer, pending, payload);
     }
 
     async fn perform(
@@ -331,7 +342,7 @@ impl Step<'_> {
         waiting: &mut Waiting,
     ) -> Result<Reply, Failure> {
         let command = command.ok_or(Status::INVALID_PARAMETER)?;
-        let request = Request::parse(command, self.element)?;
+        let request = Request::parse_shared(command, self.element)?;
         self.paid(&request)?;
         match request {
             Request::Echo => return Ok(Reply::ok(empty_response())),

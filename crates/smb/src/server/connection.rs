@@ -3,6 +3,7 @@
 //! Must never block: a client that does not read is cut off.
 
 use super::credits::Window;
+use super::reply::Message;
 use super::session::Session;
 use super::setup::Dialogue;
 use crate::crypto::{Algorithm, Cipher, Preauth, SessionKeys};
@@ -76,7 +77,7 @@ struct Waiting {
 }
 
 /// A message on its way out, and the slot it takes until it has left.
-pub(crate) type Outgoing = (Vec<u8>, Option<OwnedSemaphorePermit>);
+pub(crate) type Outgoing = (Message, Option<OwnedSemaphorePermit>);
 
 /// The end where what is sent comes out, and the word that the connection ends.
 #[derive(Debug)]
@@ -146,7 +147,7 @@ impl Connection {
     }
 
     /// Sends a message; waits while the client is slow.
-    pub(crate) async fn send(&self, message: Vec<u8>) {
+    pub(crate) async fn send(&self, message: Message) {
         let mut closing = self.closing.subscribe();
         tokio::select! {
             _ = closing.wait_for(|closing| *closing) => {}
@@ -163,7 +164,7 @@ impl Connection {
             Some(message)
         };
         if let Some(message) = message {
-            self.push((message, None));
+            self.push((message.into(), None));
         }
     }
 

@@ -3,12 +3,13 @@
 //! Must never be made before the sender's signature was verified.
 
 use super::connection::Connection;
-use super::reply::Answers;
+use super::reply::{Answers, Payload};
 use super::session::{Session, Tree};
 use super::state::Server;
 use crate::files::{FileHandle, Open};
 use crate::status::{Failure, Status};
 use crate::wire::{Command, FileId, Header};
+use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
@@ -51,6 +52,8 @@ pub(super) struct Waiting {
     pub(super) pending: Option<u64>,
     /// What cancels it.
     pub(super) cancel: Option<Arc<Notify>>,
+    /// What comes behind the answer.
+    pub(super) payload: Payload,
 }
 
 /// Tells that nobody wants the answer any more.
@@ -129,6 +132,23 @@ impl Exchange<'_> {
         }
         self.waiting.turn = None;
         Ok(Cancelled(Some(cancel)))
+    }
+
+    /// Takes room for an answer with so many bytes. Waits for it, unless others of its chain have
+    /// taken some: they would keep each other waiting.
+    pub(crate) async fn room(&self, bytes: u32) -> Result<OwnedSemaphorePermit, Status> {
+        let rooms = self.server.answers.clone();
+        let room = if self.waiting.alone {
+            rooms.acquire_many_owned(bytes).await.ok()
+        } else {
+            rooms.try_acquire_many_owned(bytes).ok()
+        };
+        room.ok_or(Status::INSUFFICIENT_RESOURCES)
+    }
+
+    /// Puts bytes behind the answer.
+    pub(crate) fn attach(&mut self, bytes: Bytes, room: OwnedSemaphorePermit) {
+        self.waiting.payload = Payload { bytes, room: Some(room) };
     }
 
     /// Lets the next request run while this one does: for reads and writes, which clients order

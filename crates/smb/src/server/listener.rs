@@ -15,7 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,13 +23,19 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use zaffre_base::ShareName;
 use zaffre_core::Core;
+use zaffre_core::file::write_back;
 
 /// Requests of one connection that run or wait.
 const AT_WORK: usize = limits::PENDING + 32;
 /// How long a failed accept is waited after: a lack of descriptors passes.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Bytes that are read at once; small messages come in one with others, large ones go around it.
+const READ_AHEAD: usize = 16 * 1024;
 /// How often handles without a connection are looked through.
 const SWEEP: Duration = Duration::from_millis(500);
+
+/// The end of a connection that is read from.
+type Reading = BufReader<OwnedReadHalf>;
 
 /// A socket, bound and not yet serving.
 #[derive(Debug)]
@@ -71,6 +77,8 @@ impl Listener {
         let slots = Arc::new(Semaphore::new(limits::CONNECTIONS));
         let mut connections = JoinSet::new();
         let mut sweep = tokio::time::interval(SWEEP);
+        // Beside the rest: a slow disk must not keep anybody from connecting.
+        let mut committing = tokio::spawn(async {});
         tokio::pin!(stop);
         loop {
             let accepted = async {
@@ -81,7 +89,13 @@ impl Listener {
                 biased;
                 () = &mut stop => break,
                 Some(_) = connections.join_next() => {}
-                _ = sweep.tick() => crate::files::sweep(&server).await,
+                _ = sweep.tick() => {
+                    crate::files::sweep(&server).await;
+                    if committing.is_finished() {
+                        let core = server.core.clone();
+                        committing = tokio::spawn(async move { write_back::sweep(&core).await });
+                    }
+                }
                 accepted = accepted => match accepted {
                     Ok((slot, (tcp, peer))) => {
                         let work = serve_one(server.clone(), tcp, peer);
@@ -99,7 +113,7 @@ impl Listener {
         }
         connections.shutdown().await;
         crate::files::close_everything(&server).await;
-        Ok(())
+        write_back::commit_all(&server.core).await.map_err(io::Error::other)
     }
 }
 
@@ -140,10 +154,11 @@ async fn serve_one(server: Arc<Server>, tcp: TcpStream, peer: SocketAddr) {
 async fn read_all(
     server: &Arc<Server>,
     connection: &Arc<Connection>,
-    mut reading: OwnedReadHalf,
+    reading: OwnedReadHalf,
     work: &mut JoinSet<()>,
 ) {
     let at_work = Arc::new(Semaphore::new(AT_WORK));
+    let mut reading = BufReader::with_capacity(READ_AHEAD, reading);
     loop {
         let Ok((message, room)) = read_one(server, connection, &mut reading).await else { return };
         let slot = at_work.clone().acquire_owned().await;
@@ -187,7 +202,7 @@ impl Drop for CloseUnlessDone {
 async fn read_one(
     server: &Server,
     connection: &Connection,
-    reading: &mut OwnedReadHalf,
+    reading: &mut Reading,
 ) -> io::Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
     let known = !connection.state().sessions.is_empty();
     let (patience, most) = if known {
@@ -205,17 +220,29 @@ async fn read_one(
     }
     let permits = u32::try_from(length).unwrap_or(u32::MAX);
     let room = server.buffers.clone().acquire_many_owned(permits).await.ok();
-    let mut message = vec![0; length];
-    timeout(limits::TRANSFER_TIME, reading.read_exact(&mut message)).await??;
+    let message = timeout(limits::TRANSFER_TIME, read_whole(reading, length)).await??;
     Ok((message, room))
+}
+
+/// So many bytes, into memory that is written once.
+async fn read_whole(reading: &mut Reading, length: usize) -> io::Result<Vec<u8>> {
+    let mut message = Vec::with_capacity(length);
+    let mut limited = reading.take(u64::try_from(length).unwrap_or(u64::MAX));
+    while message.len() < length {
+        if limited.read_buf(&mut message).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(message)
 }
 
 async fn write_all(mut writing: OwnedWriteHalf, mut outlet: Outlet) {
     while let Some((message, slot)) = outlet.messages.recv().await {
-        let length = length32(message.len()).to_be_bytes();
-        let mut framed = Buf::chain(&length[..], &message[..]);
+        let length = length32(message.head.len() + message.tail.len()).to_be_bytes();
+        let head = Buf::chain(&length[..], &message.head[..]);
+        let mut framed = Buf::chain(head, message.tail.clone());
         let sent = timeout(limits::TRANSFER_TIME, writing.write_all_buf(&mut framed)).await;
-        drop(slot);
+        drop((slot, message));
         if !matches!(sent, Ok(Ok(()))) {
             // Whoever sends next finds the way closed and ends the connection.
             return;

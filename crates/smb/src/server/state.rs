@@ -37,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) throttle: Throttle,
     /// Bytes that large messages may take.
     pub(crate) buffers: Arc<Semaphore>,
+    /// Bytes that answers to reads may take.
+    pub(crate) answers: Arc<Semaphore>,
     /// Handles whose clients may come back.
     pub(crate) orphans: Arc<Orphanage>,
     /// Who watches directories.
@@ -87,6 +89,7 @@ impl Server {
             throttle: Throttle::default(),
             watches: Watches::default(),
             buffers: Arc::new(Semaphore::new(crate::limits::BUFFERED_BYTES)),
+            answers: Arc::new(Semaphore::new(crate::limits::ANSWERED_BYTES)),
             orphans: Arc::default(),
             replays: Arc::default(),
             disks: Mutex::default(),

@@ -5,6 +5,7 @@
 use super::FileId;
 use super::cursor::{Malformed, Reader, Writer, index, length16, slice};
 use super::header::HEADER_BYTES;
+use bytes::Bytes;
 
 fn body(element: &[u8], size: u16) -> Result<Reader<'_>, Malformed> {
     let mut reader = Reader::starting_at(element, HEADER_BYTES);
@@ -39,12 +40,18 @@ impl ReadRequest {
 
 /// The body of READ's answer, made around the bytes.
 pub fn read_response(data: &[u8]) -> Vec<u8> {
+    let mut body = read_head(data.len());
+    body.extend_from_slice(data);
+    body
+}
+
+/// The same without the bytes, which come behind it.
+pub fn read_head(length: usize) -> Vec<u8> {
     let mut to = Writer::new();
-    to.u16(17).u8(80).u8(0).length(data.len()).u32(0).u32(0);
-    if data.is_empty() {
+    to.u16(17).u8(80).u8(0).length(length).u32(0).u32(0);
+    if length == 0 {
         to.u8(0);
     }
-    to.bytes(data);
     to.finish()
 }
 
@@ -58,12 +65,17 @@ pub struct WriteRequest {
     /// 1: not acknowledged before it is durable.
     pub flags: u32,
     /// The bytes.
-    pub data: Vec<u8>,
+    pub data: Bytes,
 }
 
 impl WriteRequest {
-    /// Reads one.
+    /// Reads one; its bytes are copied.
     pub fn parse(element: &[u8]) -> Result<Self, Malformed> {
+        Self::parse_shared(&Bytes::copy_from_slice(element))
+    }
+
+    /// Reads one; its bytes stay where they are.
+    pub fn parse_shared(element: &Bytes) -> Result<Self, Malformed> {
         let mut reader = body(element, 49)?;
         let data_at = reader.u16()?;
         let length = reader.u32()?;
@@ -71,8 +83,8 @@ impl WriteRequest {
         let file = FileId::read(&mut reader)?;
         reader.skip(12)?;
         let flags = reader.u32()?;
-        let data = slice(element, usize::from(data_at), index(length))?.to_vec();
-        Ok(Self { offset, file, flags, data })
+        let data = slice(element, usize::from(data_at), index(length))?;
+        Ok(Self { offset, file, flags, data: element.slice_ref(data) })
     }
 }
 
@@ -192,7 +204,7 @@ mod tests {
             to.finish()
         };
         let read = WriteRequest::parse(&element(112, 4)).expect("whole");
-        assert_eq!((read.offset, read.data.as_slice()), (5, &b"data"[..]));
+        assert_eq!((read.offset, &read.data[..]), (5, &b"data"[..]));
         assert_eq!(WriteRequest::parse(&element(112, 5)), Err(Malformed));
         assert_eq!(WriteRequest::parse(&element(112, u32::MAX)), Err(Malformed));
     }

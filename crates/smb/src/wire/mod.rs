@@ -92,6 +92,14 @@ impl Request {
         })
     }
 
+    /// The same; what a write carries stays where it is.
+    pub fn parse_shared(command: Command, element: &bytes::Bytes) -> Result<Self, Malformed> {
+        match command {
+            Command::Write => io::WriteRequest::parse_shared(element).map(Self::Write),
+            _ => Self::parse(command, element),
+        }
+    }
+
     /// Bytes that the request carries or may be answered with: what its credits have to pay for.
     pub fn payload(&self) -> usize {
         use cursor::index;

@@ -1,7 +1,7 @@
 //! The whole server over HTTP against Azurite, nginx, a bare hyper server and the bare disk.
 //!
-//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue`, `table` and `file` with that word. One loader
-//! for all; rounds of ours and of the peers' alternate, and the middle round counts. Must never compare with a figure from another run or machine.
+//! `cargo xtask bench blob` runs it, and `cargo xtask bench queue`, `table`, `file` and `smb` with that
+//! word. One loader for all; rounds of ours and of the peers' alternate, and the middle round counts. Must never compare with a figure from another run or machine.
 //!
 //! `drive <address> get|put|insert|batch <requests>` only loads a server that runs already, for a
 //! profiler.
@@ -22,6 +22,7 @@ mod queue_sizes;
 mod report;
 mod request;
 mod servers;
+mod smb;
 mod start;
 mod table;
 mod table_sizes;
@@ -97,6 +98,14 @@ fn run(words: &[&str]) -> Result<()> {
         [data, server, environment, "file", "--quick"] => {
             let places = prepared(data, "file", server, environment)?;
             return runtime.block_on(file::bench(&places, file::QUICK));
+        }
+        [data, server, environment, "smb"] => {
+            let places = prepared(data, "smb", server, environment)?;
+            return runtime.block_on(smb::bench(&places, smb::FULL));
+        }
+        [data, server, environment, "smb", "--quick"] => {
+            let places = prepared(data, "smb", server, environment)?;
+            return runtime.block_on(smb::bench(&places, smb::QUICK));
         }
         [data, server, environment] => (data, server, environment, FULL),
         [data, server, environment, "--quick"] => (data, server, environment, QUICK),

@@ -119,6 +119,24 @@ impl Server {
         Self::found(Started::new(command)?)
     }
 
+    /// Ours with SMB; the File service's address comes with it.
+    pub(crate) fn our_smb(places: &Places, folder: &Path) -> Result<(Self, SocketAddr)> {
+        let mut command = Command::new(&places.server);
+        command.args(OUR_ARGUMENTS.iter().filter(|word| **word != "--skipSmb"));
+        command.args(["--smbPort", "0"]).arg("--location").arg(folder);
+        let mut process = Started::new(command.env_remove("AZURITE_ACCOUNTS"))?;
+        let (mut file, mut smb) = (None, None);
+        while let (None, _) | (_, None) = (file, smb) {
+            let line = process.line()?;
+            let said = |words: &str| line.contains(words).then(|| line.rsplit_once("//")).flatten();
+            let address = |at: Option<(&str, &str)>| at.and_then(|(_, at)| at.trim().parse().ok());
+            file = file.or(address(said("File service is successfully listen")));
+            smb = smb.or(address(said("SMB service is successfully listen")));
+        }
+        let address = smb.ok_or("no address")?;
+        Ok((Self { process, address }, file.ok_or("no address")?))
+    }
+
     /// Waits for the line that says where it listens.
     fn found(process: Started) -> Result<Self> {
         // It "is listening" or "listens"; while it "is starting" the port is not known.
@@ -158,16 +176,7 @@ impl Server {
 
     /// CPU seconds that it and its children have used.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
-        let mut ticks = 0.0;
-        for entry in fs::read_dir("/proc")?.flatten() {
-            let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
-            if let Some((id, parent, used)) = parse_stat(&stat)
-                && (id == self.process.id() || parent == self.process.id())
-            {
-                ticks += used;
-            }
-        }
-        Ok(ticks / TICKS_PER_SECOND)
+        cpu_of_family(self.process.id())
     }
 
     /// As a power cut would.
@@ -199,11 +208,26 @@ fn nginx_settings(root: &Path, address: SocketAddr) -> String {
     )
 }
 
+/// CPU seconds that a process and its children have used, those that have ended included.
+pub(crate) fn cpu_of_family(of: u32) -> Result<f64> {
+    let mut ticks = 0.0;
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        if let Some((id, parent, used)) = parse_stat(&stat)
+            && (id == of || parent == of)
+        {
+            ticks += used;
+        }
+    }
+    Ok(ticks / TICKS_PER_SECOND)
+}
+
 /// Id, parent and CPU ticks of a line of `/proc/*/stat`.
 fn parse_stat(stat: &str) -> Option<(u32, u32, f64)> {
     let (id, _) = stat.split_once(' ')?;
     // The name may hold anything, so the fields are counted from behind it.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let used = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
+    // Its own, and of its children that have ended.
+    let used = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
     Some((id.parse().ok()?, fields.get(1)?.parse().ok()?, used))
 }

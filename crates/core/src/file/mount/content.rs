@@ -1,21 +1,24 @@
 //! The bytes of a file that a handle is held of.
 //!
-//! Must never acknowledge a write that is not durable: every write is a commit.
+//! Must never give other bytes than those of the last write that was acknowledged, committed or not.
 
-use super::properties::put;
+use super::properties::{BasicChange, put};
+use super::streams::holder_in;
 use super::{Mount, NodeFacts, inode_in};
 use crate::blob::content::free::sparse_keys;
-use crate::blob::content::read::Download;
 use crate::file::books::Books;
 use crate::file::file_properties::resize;
-use crate::file::found::{TRIES, Writing};
+use crate::file::found::{Reading, TRIES, Writing};
 use crate::file::landing::{Arrived, Outcome, Stopped, commit, settle, stopped};
 use crate::file::records::Inode;
-use crate::sparse::{self, Comparison, SparseKeys};
+use crate::file::write_back::{Batch, Kept, Piece, land};
+use crate::sparse::{self, CHUNK, Comparison, SparseKeys};
 use crate::{Core, Error};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use std::ops::Range;
 use zaffre_base::limits::{FILE_BLOCK_BYTES, FILE_BYTES};
 use zaffre_base::{ContentId, Timestamp};
+use zaffre_domain::Refusal;
 use zaffre_domain::fs::properties::Times;
 use zaffre_domain::fs::{Attributes, FileId, FileRefusal};
 use zaffre_domain::sparse::Ranges;
@@ -49,42 +52,93 @@ fn content_of(inode: &Inode) -> Result<ContentId, FileRefusal> {
 impl Mount {
     /// Bytes of a file; what was never written reads as zeros, and the end of the file ends it.
     pub async fn read(&self, id: FileId, offset: u64, length: u64) -> Result<Bytes, Error> {
-        let reading = self.reading().await?;
+        let asked = offset..offset.saturating_add(length);
+        let Some((reading, over)) = self.over(id, asked.clone()).await? else {
+            let reading = self.reading().await?;
+            let inode = self.inode_of(&reading, id)?;
+            return self.read_committed(reading, &inode, asked).await;
+        };
         let inode = self.inode_of(&reading, id)?;
-        let content = inode.content().ok_or(FileRefusal::ResourceTypeMismatch)?;
-        let end = offset.saturating_add(length).min(content.length);
+        let end = asked.end.min(inode.length().max(over.end));
         if offset >= end {
+            return Ok(Bytes::new());
+        }
+        if let Some(bytes) = over.alone(offset..end) {
+            return Ok(bytes);
+        }
+        let below = self.read_committed(reading, &inode, offset..end).await?;
+        Ok(over.put_over(&below, offset..end))
+    }
+
+    async fn read_committed(
+        &self,
+        reading: Reading,
+        inode: &Inode,
+        asked: Range<u64>,
+    ) -> Result<Bytes, Error> {
+        let content = inode.content().ok_or(FileRefusal::ResourceTypeMismatch)?;
+        let bytes = asked.start..asked.end.min(content.length);
+        if bytes.is_empty() {
             return Ok(Bytes::new());
         }
         let site = reading.site();
         // As a reader before the pin is let go, so that what is read stays.
         let reader = self.core.readers().enter(&site.placement, content.id, inode.since);
-        let pin = reading.pin.narrow(&site.placement, content.id);
-        let download = Download::new(&self.core, &site, content, offset..end, pin);
-        download.seen_by(reader).collect().await
+        let _pin = reading.pin.narrow(&site.placement, content.id);
+        let keys = sparse_keys(&site, content.id);
+        let slice = |part: Range<u64>| {
+            sparse::slice(&self.core, &reading.inside, keys, reader.as_of(), part)
+        };
+        let first = bytes.start..bytes.end.min((bytes.start / CHUNK + 1) * CHUNK);
+        if first.end == bytes.end {
+            return slice(first).await;
+        }
+        let length = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
+        let mut all = BytesMut::with_capacity(length);
+        let mut part = first;
+        while !part.is_empty() {
+            all.extend_from_slice(&slice(part.clone()).await?);
+            part = part.end..bytes.end.min(part.end + CHUNK);
+        }
+        Ok(all.freeze())
     }
 
-    /// Writes bytes; a file that is too short grows.
-    pub async fn write(
-        &self,
-        id: FileId,
-        offset: u64,
-        bytes: Bytes,
-        kept: KeptTimes,
-    ) -> Result<NodeFacts, Error> {
+    /// Writes bytes; a file that is too short grows. It is seen at once and durable after the next
+    /// [`Mount::flush`] of the file, whoever asks for that.
+    pub async fn write(&self, id: FileId, offset: u64, bytes: Bytes) -> Result<(), Error> {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let end = offset.checked_add(length).filter(|end| *end <= FILE_BYTES);
-        let end = end.ok_or(FileRefusal::FileTooLarge)?;
-        if bytes.is_empty() {
-            return self.facts(id).await;
+        end.ok_or(FileRefusal::FileTooLarge)?;
+        if self.snapshot.is_some() {
+            return Err(FileRefusal::ShareSnapshotOperationNotSupported.into());
         }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let piece = Piece::new(bytes);
+        match self.keep(id, offset, &piece).await? {
+            Kept::Waits => Ok(()),
+            Kept::Not => {
+                let alone = Batch::of(offset, piece);
+                self.commit_batch(id, &alone, None).await.map(drop)
+            }
+        }
+    }
+
+    /// Commits writes that waited, all or none, with a change of times.
+    pub(in crate::file) async fn commit_batch(
+        &self,
+        id: FileId,
+        batch: &Batch,
+        also: Option<BasicChange>,
+    ) -> Result<NodeFacts, Error> {
+        let end = batch.pieces.span().map_or(0, |span| span.end);
         for _ in 0..TRIES {
             let reading = self.reading().await?;
             let content = content_of(&self.inode_of(&reading, id)?)?;
-            let Writing { site, keys, quota, hold, .. } = self.writing().await?;
+            let Writing { site, keys, quota, hold, .. } = reading.for_write();
             let sparse = sparse_keys(&site, content);
-            let payload = sparse::write(&self.core, &site, sparse, offset, [bytes.clone()]).await?;
-            let Arrived { landed, extents } = Arrived::new(payload, offset);
+            let Arrived { landed, extents } = land(&self.core, &site, sparse, batch).await?;
             let body = move |tx: &mut Tx<'_>| {
                 let _ = &hold;
                 let mut books = Books::open(tx, keys, quota).map_err(stopped)?;
@@ -97,7 +151,9 @@ impl Mount {
                 if let Some(file) = &mut new.file {
                     file.content.length = file.content.length.max(end);
                 }
-                touch(&mut new, kept, tx.stamp().time());
+                if let Some(change) = also {
+                    told(tx, &mut books, (id, &old), &mut new, change).map_err(stopped)?;
+                }
                 let facts = put(tx, &mut books, id, &old, new).map_err(stopped)?;
                 Ok(((facts, touched), books.close(tx)?))
             };
@@ -119,11 +175,13 @@ impl Mount {
         size: u64,
         kept: KeptTimes,
     ) -> Result<NodeFacts, Error> {
+        let _calm = self.calm(id).await?;
         self.resized(id, size, false, move |new, now| touch(new, kept, now)).await
     }
 
     /// Empties a file, and gives it these attributes; its named streams go.
     pub async fn overwrite(&self, id: FileId, attributes: Attributes) -> Result<NodeFacts, Error> {
+        let _calm = self.calm(id).await?;
         self.resized(id, 0, true, move |new, now| {
             touch(new, KeptTimes::default(), now);
             new.set_attributes(attributes);
@@ -186,6 +244,7 @@ impl Mount {
         end: u64,
         kept: KeptTimes,
     ) -> Result<NodeFacts, Error> {
+        let _calm = self.calm(id).await?;
         for _ in 0..TRIES {
             let applied = self
                 .change(id, move |tx, books, old| {
@@ -232,6 +291,7 @@ impl Mount {
         offset: u64,
         end: u64,
     ) -> Result<(Vec<(u64, u64)>, bool), Error> {
+        self.flush(id, None).await?;
         let reading = self.reading().await?;
         let inode = self.inode_of(&reading, id)?;
         let content = inode.content().ok_or(FileRefusal::ResourceTypeMismatch)?;
@@ -254,6 +314,25 @@ impl Mount {
             ranges.into_iter().map(|found| (found.bytes.start, found.bytes.end)).collect();
         Ok((written, next.or(more).is_some()))
     }
+}
+
+/// Tells the times of a write to what keeps them: the file itself, or what it is a stream of.
+fn told(
+    tx: &mut Tx<'_>,
+    books: &mut Books,
+    (id, old): (FileId, &Inode),
+    new: &mut Inode,
+    change: BasicChange,
+) -> Result<(), Abort<Refusal>> {
+    let now = tx.stamp().time();
+    let (holder, kept) = holder_in(tx, books, id, old)?;
+    if holder == id {
+        change.apply(new, now);
+        return Ok(());
+    }
+    let mut later = kept.clone();
+    change.apply(&mut later, now);
+    put(tx, books, holder, &kept, later).map(drop)
 }
 
 async fn fold(

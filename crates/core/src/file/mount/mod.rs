@@ -7,6 +7,7 @@ mod content;
 mod names;
 mod properties;
 mod streams;
+mod waiting;
 
 use super::books::{Books, refuse};
 use super::found::{Reading, Writing};
@@ -166,6 +167,7 @@ impl Mount {
 
     /// What a path leads to; the empty path to the root.
     pub async fn lookup(&self, path: &FilePath) -> Result<Node, Error> {
+        let ends = self.all_written_to();
         let reading = self.reading().await?;
         let walk = reading.walk(path)?;
         let (id, _) = walk.found().ok_or(FileRefusal::ResourceNotFound)?;
@@ -179,16 +181,17 @@ impl Mount {
             above: walk.lineage.into(),
             name: inode.name.clone(),
             path,
-            facts: facts(&inode, reading.now),
+            facts: facts(&inode, reading.now).written_to(ends.get(&id).copied().unwrap_or(0)),
             base: None,
         })
     }
 
     /// What is known of something that a handle is held of.
     pub async fn facts(&self, id: FileId) -> Result<NodeFacts, Error> {
+        let end = self.written_to(id);
         let reading = self.reading().await?;
         let inode = self.inode_of(&reading, id)?;
-        facts_of(&reading, id, &inode)
+        Ok(facts_of(&reading, id, &inode)?.written_to(end))
     }
 
     /// The inode with this id, if it is still there.
@@ -232,6 +235,11 @@ fn entry_name(inode: &Inode) -> Result<EntryName, Abort<Refusal>> {
     read(&inode.name).map_err(|refusal| Abort::Fail(refusal.into()))
 }
 
+/// The space that a file of this size takes.
+fn allocated(size: u64) -> u64 {
+    size.next_multiple_of(FILE_ALLOCATION_BYTES)
+}
+
 /// An inode as SMB sees it.
 fn facts(inode: &Inode, now: Timestamp) -> NodeFacts {
     let size = inode.length();
@@ -243,7 +251,7 @@ fn facts(inode: &Inode, now: Timestamp) -> NodeFacts {
         times: inode.times(),
         attributes: inode.attributes(),
         size,
-        allocated: size.next_multiple_of(FILE_ALLOCATION_BYTES),
+        allocated: allocated(size),
         sparse: inode.file.as_ref().is_some_and(FilePart::is_sparse),
         leased,
         written: inode.written,

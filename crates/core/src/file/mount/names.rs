@@ -90,7 +90,9 @@ impl Mount {
             }
             books.remove_inode(tx, id, old)
         })
-        .await
+        .await?;
+        self.discard(id);
+        Ok(())
     }
 
     /// Removes what goes with its last handle; says whether something was.
@@ -117,12 +119,14 @@ impl Mount {
     /// What a directory has under a name; nothing if that cannot be a name.
     pub async fn entry(&self, directory: FileId, name: &str) -> Result<Option<Listed>, Error> {
         let Ok(name) = EntryName::parse(name) else { return Ok(None) };
+        let ends = self.all_written_to();
         let reading = self.reading().await?;
         let mut rows = &reading.inside;
         let mut tree = Tree { rows: &mut rows, keys: reading.keys, at: reading.at };
         let Some(entry) = tree.entry(directory, &name)? else { return Ok(None) };
         let id = entry.child();
         let facts = facts(&reading.inode(id)?, reading.now);
+        let facts = facts.written_to(ends.get(&id).copied().unwrap_or(0));
         Ok(Some(Listed { name: entry.name, folded: name.folded(), id, facts }))
     }
 
@@ -133,6 +137,7 @@ impl Mount {
         after: Option<String>,
         most: usize,
     ) -> Result<Vec<Listed>, Error> {
+        let ends = self.all_written_to();
         let reading = self.reading().await?;
         blocking(move || {
             let mut entries = Entries::new(&reading, directory, "", after.clone());
@@ -143,7 +148,8 @@ impl Mount {
                     continue;
                 }
                 let inode = reading.inode(entry.child())?;
-                let facts = facts(&inode, reading.now);
+                let end = ends.get(&entry.child()).copied().unwrap_or(0);
+                let facts = facts(&inode, reading.now).written_to(end);
                 listed.push(Listed { name: entry.name.clone(), folded, id: entry.child(), facts });
             }
             Ok(listed)

@@ -28,23 +28,29 @@ pub struct BasicChange {
     pub attributes: Option<Attributes>,
 }
 
+impl BasicChange {
+    /// Makes the change.
+    pub(super) fn apply(self, inode: &mut Inode, now: Timestamp) {
+        let times = inode.times();
+        inode.set_times(Times {
+            created: self.created.unwrap_or(times.created),
+            last_access: self.last_access.unwrap_or(times.last_access),
+            last_write: self.last_write.unwrap_or(times.last_write),
+            change: self.change.unwrap_or(now),
+        });
+        if let Some(attributes) = self.attributes {
+            inode.set_attributes(attributes);
+        }
+    }
+}
+
 impl Mount {
     /// Changes times and attributes.
     pub async fn set_basic(&self, id: FileId, change: BasicChange) -> Result<NodeFacts, Error> {
         self.change(id, move |tx, books, named| {
             let (id, old) = &holder_in(tx, books, id, named)?;
-            let now = tx.stamp().time();
             let mut new = old.clone();
-            let times = old.times();
-            new.set_times(Times {
-                created: change.created.unwrap_or(times.created),
-                last_access: change.last_access.unwrap_or(times.last_access),
-                last_write: change.last_write.unwrap_or(times.last_write),
-                change: change.change.unwrap_or(now),
-            });
-            if let Some(attributes) = change.attributes {
-                new.set_attributes(attributes);
-            }
+            change.apply(&mut new, tx.stamp().time());
             put(tx, books, *id, old, new)
         })
         .await

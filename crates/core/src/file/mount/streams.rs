@@ -35,12 +35,15 @@ pub struct ListedStream {
 impl Mount {
     /// What a stream of `base` is.
     pub async fn stream(&self, base: &Node, name: &EntryName) -> Result<Node, Error> {
+        let ends = self.all_written_to();
         let reading = self.reading().await?;
         let mut rows = &reading.inside;
         let mut tree = Tree { rows: &mut rows, keys: reading.keys, at: reading.at };
         let entry = tree.entry(base.id.streams(), name)?.ok_or(FileRefusal::ResourceNotFound)?;
         let (id, inode) = (entry.child(), reading.inode(entry.child())?);
-        Ok(node(base, id, &inode))
+        let mut found = node(base, id, &inode);
+        found.facts = found.facts.written_to(ends.get(&id).copied().unwrap_or(0));
+        Ok(found)
     }
 
     /// Makes a stream of `base`, which must be there and have none of that name.
@@ -60,12 +63,14 @@ impl Mount {
 
     /// The named streams of what a handle is held of.
     pub async fn streams(&self, base: FileId) -> Result<Vec<ListedStream>, Error> {
+        let ends = self.all_written_to();
         let reading = self.reading().await?;
         blocking(move || {
             let mut entries = Entries::new(&reading, base.streams(), "", None);
             let mut listed = Vec::new();
             while let Some((_, entry)) = entries.next()? {
-                let size = reading.inode(entry.child())?.length();
+                let waiting = ends.get(&entry.child()).copied().unwrap_or(0);
+                let size = reading.inode(entry.child())?.length().max(waiting);
                 let allocated = size.next_multiple_of(FILE_ALLOCATION_BYTES);
                 listed.push(ListedStream { name: entry.name, size, allocated });
             }

@@ -10,6 +10,7 @@ use super::reply::SnapshotTaken;
 use crate::directory::keys::directory;
 use crate::directory::{Family, Place};
 use crate::file::state;
+use crate::file::write_back::before_snapshot;
 use crate::records::Record;
 use crate::service::detached;
 use crate::{Core, Error};
@@ -63,6 +64,7 @@ pub async fn snapshot_share(
         if usize::try_from(share.snapshots).is_ok_and(|taken| taken >= SHARE_SNAPSHOTS) {
             return Err(FileRefusal::ShareSnapshotCountExceeded.into());
         }
+        before_snapshot(&core, place.incarnation).await?;
         let taken = state::snapshot_begin(&core, &place).await?;
         let listed = list(&core, at, &place, taken, metadata).await;
         if let Err(Error::Refused(_)) = listed {

@@ -12,6 +12,7 @@ use zaffre_domain::fs::oplock::Caching;
 use zaffre_domain::fs::{Attributes, EntryName, FilePath, FileRefusal, Stream};
 
 pub(crate) const DIRECTORY_FILE: u32 = 0x1;
+pub(crate) const WRITE_THROUGH: u32 = 0x2;
 pub(crate) const NON_DIRECTORY_FILE: u32 = 0x40;
 pub(crate) const DELETE_ON_CLOSE: u32 = 0x1000;
 /// By id, as a tree of its own, with a filter oplock: nobody does these.
