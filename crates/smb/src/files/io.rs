@@ -12,7 +12,7 @@ use crate::wire::cursor::index;
 use crate::wire::io::{ReadRequest, WriteRequest, read_head, write_response};
 use crate::wire::session::empty_response;
 use std::sync::Arc;
-use zaffre_core::file::opens::{Opens, Refused};
+use zaffre_core::file::opens::{Opens, Refused, Touching};
 use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::locks::{Range, Touch};
@@ -44,18 +44,17 @@ pub(super) fn refused(refused: Refused) -> Status {
     Status::from(FileRefusal::from(refused))
 }
 
-/// Whether the bytes may be changed; whoever has cached them is told.
+/// Begins to change the bytes; whoever has cached them is told, and nobody locks them until the end.
 pub(super) fn before_change(
     opens: &Opens,
     file: &FileHandle,
     offset: u64,
     len: u64,
-) -> Result<(), Status> {
-    if !opens.may_touch(file.handle, Range { offset, len }, Touch::Write) {
-        return Err(Status::FILE_LOCK_CONFLICT);
-    }
+) -> Result<Touching, Status> {
+    let range = Range { offset, len };
+    let touching = opens.begin_write(file.handle, range).ok_or(Status::FILE_LOCK_CONFLICT)?;
     opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
-    Ok(())
+    Ok(touching)
 }
 
 /// READ.
@@ -110,9 +109,10 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     if count == 0 {
         return Ok(Reply::ok(write_response(0)));
     }
-    before_change(x.server.core.opens(), &file, offset, len)?;
+    let touching = before_change(x.server.core.opens(), &file, offset, len)?;
     x.let_others_run();
     mount.write(file.file.file, offset, request.data).await?;
+    drop(touching);
     write_time::wrote(&x.server, &file);
     notify::modified(&x.server, &file, notify::SIZE);
     if request.flags & WRITE_THROUGH != 0 || file.options & ask::WRITE_THROUGH != 0 {

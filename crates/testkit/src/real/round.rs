@@ -101,10 +101,7 @@ fn parts(
     add!(subjects::Entity);
     add!(subjects::Batch);
     add!(subjects::ShareMode);
-    // Only if it is asked for: a lock is granted while a write that it would keep out is under way.
-    if only.is_some() {
-        add!(subjects::RangeLock);
-    }
+    add!(subjects::RangeLock);
     Ok(parts)
 }
 

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Status of an answer that says: more follows, or the answer comes later.
 const MORE: u32 = 0xC000_0016;
 const PENDING: u32 = 0x0000_0103;
+/// A write that is answered when it is durable: one that waits may be lost with the server.
+const WRITE_THROUGH: u32 = 1;
 const SIGNED: u32 = 8;
 
 /// The commands that are used.
@@ -178,7 +180,7 @@ impl Smb {
     pub(crate) fn write(&mut self, file: FileId, offset: u64, data: &[u8]) -> Result<u32, Lost> {
         let length = u32::try_from(data.len()).expect("short");
         let body = Body::default().u16(49).u16(112).u32(length).u64(offset).bytes(&file);
-        let body = body.u32(0).u32(0).u16(0).u16(0).u32(0).bytes(data);
+        let body = body.u32(0).u32(0).u16(0).u16(0).u32(WRITE_THROUGH).bytes(data);
         Ok(self.ask(Command::Write, &body)?.0)
     }
 

@@ -9,13 +9,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
-use zaffre_domain::fs::locks::{LockKind, LockRefusal, Range, Touch};
+use zaffre_domain::fs::locks::{LockKind, LockRefusal, Range};
 use zaffre_domain::fs::oplock::Cause;
 
 /// Why a lock request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockRefused {
-    /// Another lock is in the way.
+    /// Another lock is in the way, or somebody is just writing there.
     NotGranted,
     /// A limit of locks or waiters.
     TooMany,
@@ -97,7 +97,13 @@ impl Opens {
         if node.is_replay(handle, sequence) {
             return Ok(Locking::Granted);
         }
-        match node.locks.lock_all(handle, wanted) {
+        let written = node.is_written(handle, wanted);
+        let tried = if written {
+            Err(LockRefusal::NotGranted)
+        } else {
+            node.locks.lock_all(handle, wanted)
+        };
+        match tried {
             Ok(()) => {
                 node.contend(handle, Cause::Change, now);
                 node.remember(handle, sequence);
@@ -140,13 +146,6 @@ impl Opens {
         node.remember(handle, sequence);
         Ok(())
     }
-
-    /// Whether no lock keeps the holder of `handle` from touching `range`.
-    pub fn may_touch(&self, handle: HandleId, range: Range, touch: Touch) -> bool {
-        let mut state = self.state();
-        let node = state.node_of(handle);
-        node.is_some_and(|node| !node.locks.forbids(Some(handle), range, touch))
-    }
 }
 
 /// Why an unlock is refused.
@@ -177,7 +176,12 @@ impl Node {
         queue.retain(|request| !request.answer.is_closed());
         while let Some(request) = queue.pop_front() {
             let LockRequest { handle, range, kind, sequence, .. } = request;
-            let answer = match self.locks.lock(handle, range, kind) {
+            let tried = if self.is_written(handle, &[(range, kind)]) {
+                Err(LockRefusal::NotGranted)
+            } else {
+                self.locks.lock(handle, range, kind)
+            };
+            let answer = match tried {
                 Ok(()) => Ok(()),
                 Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
                 Err(LockRefusal::NotGranted) => {

@@ -13,6 +13,7 @@ mod rest;
 mod state;
 mod streams;
 mod sync;
+mod touching;
 mod types;
 mod wait;
 
@@ -20,6 +21,7 @@ pub use handles::Removal;
 pub use locking::{LockRefused, LockWait, Locking, UnlockRefused};
 pub use open::Attempt;
 pub use rest::Guard;
+pub use touching::Touching;
 pub use types::{
     Closed, Event, FileKey, HANDLES, HANDLES_PER_FILE, HandleId, HandleInfo, LOCK_WAITS_PER_HANDLE,
     LeaseId, Listener, OpenRequest, Opened, Owner, Place, Refused, Under, WAITERS_PER_FILE, Wanted,

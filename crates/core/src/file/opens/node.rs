@@ -3,6 +3,7 @@
 //! Must never look beyond that file.
 
 use super::locking::LockRequest;
+use super::touching::Touched;
 use super::types::{Event, FileKey, HandleId, LeaseId, Owner, Place, WAITERS_PER_FILE};
 use super::wait::Waker;
 use super::{Refused, Waiting};
@@ -69,6 +70,7 @@ pub(super) struct Node {
     pub(super) opens: Vec<Open>,
     pub(super) caches: Vec<Cache>,
     pub(super) entered: Vec<Entered>,
+    pub(super) touched: Vec<Touched>,
     pub(super) locks: LockTable<HandleId>,
     pub(super) lock_queue: VecDeque<LockRequest>,
     pub(super) deletion: Deletion,
@@ -86,6 +88,7 @@ impl Node {
             opens: Vec::new(),
             caches: Vec::new(),
             entered: Vec::new(),
+            touched: Vec::new(),
             locks: LockTable::default(),
             lock_queue: VecDeque::new(),
             deletion: Deletion::default(),

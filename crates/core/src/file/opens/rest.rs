@@ -25,6 +25,7 @@ impl Drop for Guard {
         let mut state = self.opens.state();
         if let Some(node) = state.nodes.get_mut(&self.file) {
             node.entered.retain(|entered| entered.id != self.id);
+            node.settle_locks();
             node.wake();
         }
         state.tidy(self.file);

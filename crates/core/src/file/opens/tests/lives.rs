@@ -191,6 +191,31 @@ async fn locks_wait_in_order_and_end_with_their_handle() {
     assert!(matches!(lock(a, Shared, false), Err(LockRefused::Closed)));
 }
 
+#[tokio::test]
+async fn no_lock_comes_between_a_write_and_its_end() {
+    let rig = Rig::new();
+    let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
+    let lock = |handle, kind, queue| rig.opens.lock(handle, &[(WHOLE, kind)], queue, None);
+    let writing = rig.opens.begin_write(a, WHOLE).expect("no lock");
+    for kind in [Shared, Exclusive] {
+        assert!(matches!(lock(b, kind, false), Err(LockRefused::NotGranted)), "{kind:?}");
+    }
+    assert!(matches!(lock(a, Exclusive, false), Ok(Locking::Granted)), "its own");
+    rig.opens.unlock(a, &[WHOLE], None).expect("locked");
+    let Ok(Locking::Queued(wait)) = lock(b, Exclusive, true) else { panic!("queued") };
+    drop(writing);
+    assert_eq!(wait.await, Ok(()));
+    assert!(rig.opens.begin_write(a, WHOLE).is_none(), "locked");
+    rig.opens.unlock(b, &[WHOLE], None).expect("locked");
+    let entered = rig.enter(operation("Put Range"));
+    assert_eq!(outcome(&entered), "ok");
+    assert!(matches!(lock(b, Shared, false), Err(LockRefused::NotGranted)), "REST is writing");
+    drop(entered);
+    assert!(matches!(lock(b, Shared, false), Ok(Locking::Granted)));
+    let left_open = rig.opens.begin_write(b, Range { offset: 0, len: 1 });
+    assert!(left_open.is_none(), "a shared lock keeps its own holder from writing");
+}
+
 #[test]
 fn a_granted_lock_that_nobody_took_is_given_back() {
     let rig = Rig::new();
