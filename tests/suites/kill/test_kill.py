@@ -18,8 +18,6 @@ OBJECTS = 100_000
 BATCH = 100
 LEAST_ACKNOWLEDGED = 10
 SLOWEST_RESTART_SECONDS = 1.0
-# On a machine with other work, compared with how long a start without any data takes there.
-BUSY_FACTOR = 5
 SEED = int(os.environ.get("ZAFFRE_TEST_SEED", "1"))
 A = "aaaaaaaa-1111-1111-1111-111111111111"
 B = "bbbbbbbb-2222-2222-2222-222222222222"
@@ -99,8 +97,7 @@ def test_kill_9_under_writers_of_all_services():
     least = CYCLES * LEAST_ACKNOWLEDGED
     assert crew.acknowledged >= least, f"only {crew.acknowledged}: too little happened"
     assert crew.least_of_a_kind() >= CYCLES // 2, "a service did too little"
-    allowed = max(SLOWEST_RESTART_SECONDS, BUSY_FACTOR * empty)
-    assert most <= allowed, f"p99 of restarts: {most:.2f} s, empty ones {empty:.2f} s"
+    assert most <= SLOWEST_RESTART_SECONDS, f"p99 of restarts: {most:.2f} s, empty {empty:.2f} s"
 
 
 def test_a_single_acknowledged_write_survives_at_once():

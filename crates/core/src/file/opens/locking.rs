@@ -40,6 +40,8 @@ pub(super) struct LockRequest {
     range: Range,
     kind: LockKind,
     sequence: Option<(u8, u8)>,
+    /// It waits for writes that are under way, and for no lock.
+    only_writes: bool,
     answer: oneshot::Sender<Result<(), LockRefused>>,
 }
 
@@ -81,7 +83,8 @@ impl Drop for LockWait {
 }
 
 impl Opens {
-    /// Locks all of `wanted` or none. With `queue` a single range that is not free is waited for.
+    /// Locks all of `wanted` or none. With `queue` a single range that is not free is waited for;
+    /// for writes that are under way a single range waits in any case.
     /// `sequence` numbers the request, so that one sent again after a reconnect acts once.
     pub fn lock(
         &self,
@@ -111,14 +114,22 @@ impl Opens {
             }
             Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
             Err(LockRefusal::NotGranted) => match wanted {
-                [(range, kind)] if queue => {
+                [(range, kind)] if queue || written => {
                     let waiting = node.lock_queue.iter().filter(|r| r.handle == handle).count();
                     if waiting >= LOCK_WAITS_PER_HANDLE {
                         return Err(LockRefused::TooMany);
                     }
                     let (answer, answered) = oneshot::channel();
                     let (range, kind) = (*range, *kind);
-                    let request = LockRequest { id, handle, range, kind, sequence, answer };
+                    let request = LockRequest {
+                        id,
+                        handle,
+                        range,
+                        kind,
+                        sequence,
+                        only_writes: !queue,
+                        answer,
+                    };
                     node.lock_queue.push_back(request);
                     let answer = Some(answered);
                     Ok(Locking::Queued(LockWait { opens: self.clone(), id, handle, range, answer }))
@@ -175,15 +186,15 @@ impl Node {
         let mut queue = std::mem::take(&mut self.lock_queue);
         queue.retain(|request| !request.answer.is_closed());
         while let Some(request) = queue.pop_front() {
-            let LockRequest { handle, range, kind, sequence, .. } = request;
-            let tried = if self.is_written(handle, &[(range, kind)]) {
-                Err(LockRefusal::NotGranted)
-            } else {
-                self.locks.lock(handle, range, kind)
-            };
-            let answer = match tried {
+            let LockRequest { handle, range, kind, sequence, only_writes, .. } = request;
+            if self.is_written(handle, &[(range, kind)]) {
+                self.lock_queue.push_back(request);
+                continue;
+            }
+            let answer = match self.locks.lock(handle, range, kind) {
                 Ok(()) => Ok(()),
                 Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
+                Err(LockRefusal::NotGranted) if only_writes => Err(LockRefused::NotGranted),
                 Err(LockRefusal::NotGranted) => {
                     self.lock_queue.push_back(request);
                     continue;
