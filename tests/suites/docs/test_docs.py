@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def test_a_clone_has_everything_that_is_compiled():
                            ROOT / "target/debug/zaffre.d") if path.exists()), None)  # fmt: skip
     assert listing, "cargo writes zaffre.d beside the binary"
     words = listing.read_text().split(":", 1)[1].split()
-    sources = {Path(word).relative_to(ROOT) for word in words if Path(word).is_relative_to(ROOT)}
+    read = [Path(os.path.normpath(word)) for word in words]
+    sources = {path.relative_to(ROOT) for path in read if path.is_relative_to(ROOT)}
     sources = {str(path) for path in sources if path.parts[0] not in ("target", ".git")}
     listed = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     known = set(subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split("\0"))
