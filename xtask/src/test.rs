@@ -110,7 +110,7 @@ fn clients() -> Result<Counts, String> {
     if !crate::root().join("tests/run.py").exists() {
         return Err("could not run: there is no tests/run.py".to_owned());
     }
-    Program::new("python3 tests/run.py").limit(Duration::from_mins(20)).run()
+    Program::new("python3 tests/run.py").limit(Duration::from_mins(35)).run()
 }
 
 #[cfg(test)]
