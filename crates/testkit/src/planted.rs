@@ -36,7 +36,7 @@ const BUGS: [(&str, Suite); 12] = [
 const FEATURE: &str = "zaffre-base/planted";
 /// Histories of one try, and tries.
 const HISTORIES: &str = "2";
-const TRIES: u64 = 10;
+const TRIES: u64 = 60;
 /// Seeds of the crash tests: with a mistake, far fewer are enough.
 const CRASH_SEEDS: &str = "100";
 
