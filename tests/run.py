@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every client suite against the release binary; installs the clients it needs first.
 
-    python3 tests/run.py [--only NAME]... [--binary PATH] [--list]
+    python3 tests/run.py [--only NAME]... [--beside | --alone] [--prepare] [--binary PATH] [--list]
 
 Clients live in target/test-env and are installed again only when their pins change. Never relies
 on clients that happen to be on the machine, and never writes into the source tree.
@@ -10,6 +10,8 @@ on clients that happen to be on the machine, and never writes into the source tr
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import os
 import platform
@@ -99,6 +101,8 @@ SUITES = (
 TRACED = frozenset(
     "python protection access tokens wire bad-input copy table queue file smb legacy".split()
 )
+# Suites that measure time, and those that build: they have the machine for themselves.
+ALONE = frozenset("kill power abuse samples docs packaging".split())
 
 
 def run(command: list[str | Path], **kw) -> None:
@@ -207,7 +211,31 @@ def powerfail() -> None:
          "--target-dir", ROOT / "target" / "powerfail"])  # fmt: skip
 
 
+@contextlib.contextmanager
+def one_installer():
+    """Two runs in one tree install one after the other."""
+    ENVIRONMENT.mkdir(parents=True, exist_ok=True)
+    with open(ENVIRONMENT / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def prepare(suites: list[Suite]) -> None:
+    """Installs everything that these suites need, so that none of them waits for it."""
+    for suite in suites:
+        began = time.monotonic()
+        command_for(suite, Path("unused"))
+        seconds = time.monotonic() - began
+        if seconds > 1:
+            print(f"{suite.name:12} installed in {seconds:.1f} s", flush=True)
+
+
 def command_for(suite: Suite, report: Path) -> tuple[list[str], Path]:
+    with one_installer():
+        return installed(suite, report)
+
+
+def installed(suite: Suite, report: Path) -> tuple[list[str], Path]:
     if suite.needs == "node":
         binary, folder = node()
         # The JavaScript tests get a running server from the same harness as all others.
@@ -311,17 +339,25 @@ def run_suite(suite: Suite, environment: dict[str, str]) -> tuple[int, int, list
     return passed, failed, names
 
 
-def build_samples() -> subprocess.Popen:
-    """Begins to build the Rust samples: two minutes of a core when nothing is there yet.
+@contextlib.contextmanager
+def samples_beside(suites: list[Suite]):
+    """Builds the Rust samples, if one needs them: two minutes of a core when nothing is there yet.
 
-    That fits beside the suites before theirs, which mostly wait; whoever needs the samples builds
-    them again, and so waits for this to end and sees its errors.
+    That fits beside what mostly waits; whoever needs the samples builds them again, and so waits for
+    this to end and sees its errors.
     """
+    if not {"samples", "docs"} & {suite.name for suite in suites}:
+        yield
+        return
     manifest = ROOT / "samples" / "concurrency" / "Cargo.toml"
     command = ["nice", "-n", "19", "cargo", "build", "--locked", "--manifest-path", str(manifest)]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "samples")}
-    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    building = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    try:
+        yield
+    finally:
+        building.wait()
 
 
 def main() -> int:
@@ -329,6 +365,10 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="NAME", help="run only this suite")
     parser.add_argument("--binary", metavar="PATH", help="default: target/release/zaffre")
     parser.add_argument("--trace", action="store_true", help="search the logs of all suites for secrets")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--beside", action="store_true", help="only suites that bear other work beside them")
+    which.add_argument("--alone", action="store_true", help="only those that do not")
+    parser.add_argument("--prepare", action="store_true", help="install what the suites need and stop")
     parser.add_argument("--list", action="store_true", help="print the suites and stop")
     options = parser.parse_args()
     if options.list:
@@ -337,6 +377,13 @@ def main() -> int:
     unknown = set(options.only or ()) - {suite.name for suite in SUITES}
     if unknown:
         parser.error(f"no such suite: {', '.join(sorted(unknown))}")
+    chosen = [suite for suite in SUITES if not options.only or suite.name in options.only]
+    if options.beside or options.alone:
+        chosen = [suite for suite in chosen if (suite.name in ALONE) == options.alone]
+    if options.prepare:
+        with samples_beside(chosen):
+            prepare(chosen)
+        return 0
     binary = options.binary or str(ROOT / "target" / "release" / "zaffre")
     if Path(binary).exists():
         binary = str(Path(binary).resolve())
@@ -348,14 +395,11 @@ def main() -> int:
     print(f"binary {binary}, ZAFFRE_TEST_SEED={seed}", flush=True)
     began = time.monotonic()
     passed = failed = 0
-    chosen = [suite for suite in SUITES if not options.only or suite.name in options.only]
-    building = build_samples() if {"samples", "docs"} & {s.name for s in chosen} else None
-    for suite in chosen:
-        suite = replace(suite, traced=options.trace or suite.name in TRACED)
-        good, bad, _ = run_suite(suite, environment)
-        passed, failed = passed + good, failed + bad
-    if building:
-        building.wait()
+    with samples_beside(chosen):
+        for suite in chosen:
+            suite = replace(suite, traced=options.trace or suite.name in TRACED)
+            good, bad, _ = run_suite(suite, environment)
+            passed, failed = passed + good, failed + bad
     print(f"{passed} passed, {failed} failed ({time.monotonic() - began:.0f} s)")
     return 1 if failed else 0
 

@@ -48,8 +48,9 @@ pub(crate) fn smoke() -> Result<Counts, String> {
 }
 
 fn deterministic(target: Option<&str>, runs: u64) -> Result<Counts, String> {
-    let line =
-        format!("cargo run --release --manifest-path fuzz/Cargo.toml --bin smoke -- --runs {runs}");
+    let line = format!(
+        "cargo run --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --runs {runs}"
+    );
     Program::new(&line).args(target.as_slice()).limit(Duration::from_hours(24)).run()
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod fuzz;
+mod lanes;
 mod mutants;
 mod needs;
 mod proof;
@@ -15,6 +16,7 @@ mod supply;
 mod test;
 mod tidy;
 mod toml;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
         ["test", steps @ ..] => test::run(steps),
+        ["step", name] => test::run_apart(name),
         ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -2,30 +2,51 @@
 //!
 //! Must never call a step that did not run a success.
 
-use crate::step::{Counts, Program};
+use crate::lanes::{self, Done, Lane};
+use crate::step::{Counts, Program, computed, in_ci};
 use crate::{Outcome, fuzz, mutants, needs, proof, supply, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates outside of the ban on clocks and files: the binary, test machinery, this tool.
 const MAY_TOUCH_THE_WORLD: &str = "--exclude zaffre --exclude zaffre-testkit --exclude xtask";
 
-/// A step: its name and how to run it.
-type Step = (&'static str, fn() -> Result<Counts, String>);
+/// A whole run on two cores may take so long; longer, and people stop to wait for it.
+const MOST_MINUTES: f64 = 40.0;
 
-const STEPS: [Step; 13] = [
-    ("needs", || inside(needs::ensure)),
-    ("format", || Program::new("cargo fmt --all --check").run()),
-    ("tidy", || inside(check_tidy)),
-    ("supply", || inside(supply::check)),
-    ("clippy", clippy),
-    ("bans", bans),
-    ("tests", rust_tests),
-    ("schedules", schedules),
-    ("fuzz", fuzz::smoke),
-    ("mutants", mutants::changed),
-    ("build", || Program::new("cargo build --locked --release -p zaffre").run()),
-    ("proof", || Ok(proof::step())),
-    ("clients", clients),
+/// When a step runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum When {
+    /// Before all others: what they need, and what is known within seconds.
+    First,
+    /// Beside those that wait, and behind them: it computes.
+    Computes,
+    /// Beside those that compute: it mostly waits, for disks, clocks and clients.
+    Waits,
+    /// Beside both: it waits for the network.
+    Fetches,
+    /// After all of these, with the machine for itself: it measures.
+    Alone,
+}
+
+/// A step: its name, when it runs among all others, and how to run it.
+type Step = (&'static str, When, fn() -> Result<Counts, String>);
+
+const STEPS: [Step; 15] = [
+    ("needs", When::First, || inside(needs::ensure)),
+    ("format", When::First, || Program::new("cargo fmt --all --check").run()),
+    ("tidy", When::First, || inside(check_tidy)),
+    ("supply", When::Computes, || inside(supply::check)),
+    ("clippy", When::Computes, clippy),
+    ("bans", When::Computes, bans),
+    ("tests", When::Computes, rust_tests),
+    ("schedules", When::Computes, schedules),
+    ("fuzz", When::Computes, fuzz::smoke),
+    ("mutants", When::Computes, mutants::changed),
+    ("prepare", When::Fetches, || clients("--prepare")),
+    ("build", When::Waits, || Program::new("cargo build --locked --release -p zaffre").run()),
+    ("clients", When::Waits, || clients("--beside")),
+    ("proof", When::Alone, || Ok(proof::step())),
+    ("alone", When::Alone, || clients("--alone")),
 ];
 
 /// `test [step...]`: runs every step (or those named), whatever the earlier ones said.
@@ -34,40 +55,88 @@ pub(crate) fn run(wanted: &[&str]) -> Outcome {
         let known = STEPS.map(|step| step.0).join(", ");
         return Err(format!("no step `{name}`; there are: {known}"));
     }
-    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let started = Instant::now();
-    let mut total = Counts::default();
-    let mut lines = Vec::new();
-    for (name, step) in STEPS.iter().filter(|s| wanted.is_empty() || wanted.contains(&s.0)) {
-        println!("\n==> {name}");
-        let begun = Instant::now();
-        let counts = match step() {
-            Ok(counts) => verdict(counts, in_ci),
-            Err(reason) => {
-                println!("{name}: {reason}");
-                Counts { failed: 1, ..Counts::default() }
-            }
+    let mut ended: Vec<Done> = Vec::new();
+    if wanted.is_empty() {
+        ended.extend(STEPS.iter().filter(|step| step.1 == When::First).map(here));
+        let lane = |when, niceness| {
+            let steps = STEPS.iter().filter(|step| step.1 == when).map(|step| step.0).collect();
+            Lane { niceness, steps }
         };
-        let word = if counts.failed == 0 { "ok" } else { "FAILED" };
-        lines.push(format!(
-            "{name:<9} {word:<7} {:>7.1} s  {} passed, {} failed, {} skipped",
-            begun.elapsed().as_secs_f64(),
-            counts.passed,
-            counts.failed,
-            counts.skipped
-        ));
-        println!("<== {}", lines[lines.len() - 1]);
-        total.passed += counts.passed;
-        total.failed += counts.failed;
+        let together = [lane(When::Waits, 0), lane(When::Fetches, 0), lane(When::Computes, 10)];
+        ended.extend(lanes::run(&together, |done| println!("<== {}", row(done))));
+        ended.extend(STEPS.iter().filter(|step| step.1 == When::Alone).map(here));
+    } else {
+        ended.extend(STEPS.iter().filter(|step| wanted.contains(&step.0)).map(here));
     }
-    println!("\n{}\n", lines.join("\n"));
-    println!("{:.1} minutes in all", started.elapsed().as_secs_f64() / 60.0);
-    println!("{} passed, {} failed", total.passed, total.failed);
-    Ok(total.failed == 0)
+    Ok(close(&ended, started.elapsed()))
+}
+
+/// `step <name>`: one of them, for the process that runs several at once.
+pub(crate) fn run_apart(name: &str) -> Outcome {
+    match STEPS.iter().find(|step| step.0 == name) {
+        Some(step) => {
+            lanes::step(name, step.2);
+            Ok(true)
+        }
+        None => Err(format!("no step `{name}`")),
+    }
+}
+
+/// Runs a step in this process.
+fn here(step: &Step) -> Done {
+    println!("\n==> {}", step.0);
+    let (begun, before) = (Instant::now(), computed());
+    let outcome = (step.2)();
+    let computed = computed().saturating_sub(before);
+    let done = Done { name: step.0, outcome, took: begun.elapsed(), computed };
+    println!("<== {}", row(&done));
+    done
+}
+
+/// Says what all steps came to, and whether that is good.
+fn close(ended: &[Done], took: Duration) -> bool {
+    let rows: Vec<String> = ended.iter().map(row).collect();
+    let counts: Vec<Counts> = ended.iter().map(verdict).collect();
+    let passed: u64 = counts.iter().map(|counts| counts.passed).sum();
+    let failed: u64 = counts.iter().map(|counts| counts.failed).sum();
+    let minutes = took.as_secs_f64() / 60.0;
+    println!("\n{}\n", rows.join("\n"));
+    println!("{minutes:.1} minutes in all");
+    if minutes > MOST_MINUTES {
+        println!("WARNING: that is more than the {MOST_MINUTES} minutes that a whole run may take");
+    }
+    println!("{passed} passed, {failed} failed");
+    failed == 0
+}
+
+/// One line for the table.
+fn row(done: &Done) -> String {
+    let counts = verdict(done);
+    let word = if counts.failed == 0 { "ok" } else { "FAILED" };
+    let reason = done.outcome.as_ref().err().map(|reason| format!(": {reason}"));
+    format!(
+        "{:<9} {word:<7} {:>7.1} s {:>7.1} s computed  {} passed, {} failed, {} skipped{}",
+        done.name,
+        done.took.as_secs_f64(),
+        done.computed.as_secs_f64(),
+        counts.passed,
+        counts.failed,
+        counts.skipped,
+        reason.unwrap_or_default()
+    )
+}
+
+/// What a step counts for: one that could not run has failed.
+fn verdict(done: &Done) -> Counts {
+    match &done.outcome {
+        Ok(counts) => strict(*counts, in_ci()),
+        Err(_) => Counts { failed: 1, ..Counts::default() },
+    }
 }
 
 /// In CI, what was skipped was not proven.
-fn verdict(mut counts: Counts, in_ci: bool) -> Counts {
+fn strict(mut counts: Counts, in_ci: bool) -> Counts {
     if in_ci {
         counts.failed += counts.skipped;
     }
@@ -106,22 +175,22 @@ fn schedules() -> Result<Counts, String> {
 }
 
 /// Real SDKs and tools against the real binary; the suite installs what it needs, pinned.
-fn clients() -> Result<Counts, String> {
+fn clients(which: &str) -> Result<Counts, String> {
     if !crate::root().join("tests/run.py").exists() {
         return Err("could not run: there is no tests/run.py".to_owned());
     }
-    Program::new("python3 tests/run.py").limit(Duration::from_mins(35)).run()
+    Program::new("python3 tests/run.py").args(&[which]).limit(Duration::from_mins(35)).run()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, verdict};
+    use super::{Counts, strict};
 
     #[test]
     fn skipped_tests_fail_in_ci_only() {
         for (in_ci, failed) in [(false, 1), (true, 3)] {
             let counts = Counts { passed: 5, failed: 1, skipped: 2 };
-            assert_eq!(verdict(counts, in_ci).failed, failed);
+            assert_eq!(strict(counts, in_ci).failed, failed);
         }
     }
 }

@@ -46,7 +46,8 @@ pub(crate) const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "schedules",
-        short: "cargo test --locked -p zaffre-store -p zaffre-core \
+        // Of all packages, though only two have such tests: so the rest is built as for the others.
+        short: "cargo test --locked --workspace \
                 --features zaffre-store/shuttle,zaffre-core/shuttle --test *schedules -- --nocapture",
         long: "env ZAFFRE_SCHEDULES=100000 ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre-store -p zaffre-core \
                --features zaffre-store/shuttle,zaffre-core/shuttle --test *schedules -- --nocapture",
