@@ -31,7 +31,7 @@ enum When {
 /// A step: its name, when it runs among all others, and how to run it.
 type Step = (&'static str, When, fn() -> Result<Counts, String>);
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     ("needs", When::First, || inside(needs::ensure)),
     ("format", When::First, || Program::new("cargo fmt --all --check").run()),
     ("tidy", When::First, || inside(check_tidy)),
@@ -42,6 +42,7 @@ const STEPS: [Step; 15] = [
     ("schedules", When::Computes, schedules),
     ("fuzz", When::Computes, fuzz::smoke),
     ("mutants", When::Computes, mutants::changed),
+    ("debug", When::Computes, debug_builds),
     ("prepare", When::Fetches, || clients("--prepare")),
     ("build", When::Waits, || Program::new("cargo build --locked --release -p zaffre").run()),
     ("clients", When::Waits, || clients("--beside")),
@@ -166,6 +167,22 @@ fn bans() -> Result<Counts, String> {
 
 fn rust_tests() -> Result<Counts, String> {
     Program::new("cargo test --locked --workspace --no-fail-fast").run()
+}
+
+/// What `proof` and `alone` would otherwise build while nothing else has work. The binary without
+/// mistakes comes last: it is the one that stays.
+fn debug_builds() -> Result<Counts, String> {
+    let mut counts = Counts::default();
+    for what in [
+        "-p zaffre-testkit --bin histories",
+        "-p zaffre --features zaffre-base/planted",
+        "-p zaffre",
+    ] {
+        let done = Program::new(&format!("cargo build --locked {what}")).run()?;
+        counts.passed += done.passed;
+        counts.failed += done.failed;
+    }
+    Ok(counts)
 }
 
 /// Random thread schedules. A build of its own, because the feature swaps the locks of the code
