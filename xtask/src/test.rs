@@ -90,6 +90,9 @@ fn here(step: &Step) -> Done {
     let (begun, before) = (Instant::now(), computed());
     let outcome = (step.2)();
     let computed = computed().saturating_sub(before);
+    if let Err(reason) = &outcome {
+        println!("{}: {reason}", step.0);
+    }
     let done = Done { name: step.0, outcome, took: begun.elapsed(), computed };
     println!("<== {}", row(&done));
     done
@@ -115,15 +118,16 @@ fn close(ended: &[Done], took: Duration) -> bool {
 fn row(done: &Done) -> String {
     let counts = verdict(done);
     let word = if counts.failed == 0 { "ok" } else { "FAILED" };
-    let reason = done.outcome.as_ref().err().map(|reason| format!(": {reason}"));
+    let reason = done.outcome.as_ref().err().and_then(|reason| reason.lines().next());
     format!(
-        "{:<9} {word:<7} {:>7.1} s {:>7.1} s computed  {} passed, {} failed, {} skipped{}",
+        "{:<9} {word:<7} {:>7.1} s {:>7.1} s computed  {} passed, {} failed, {} skipped{}{}",
         done.name,
         done.took.as_secs_f64(),
         done.computed.as_secs_f64(),
         counts.passed,
         counts.failed,
         counts.skipped,
+        if reason.is_some() { ": " } else { "" },
         reason.unwrap_or_default()
     )
 }
