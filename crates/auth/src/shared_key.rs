@@ -231,3 +231,75 @@ fn standard_value<'a>(name: &str, facts: &RequestFacts<'a>) -> Result<&'a str, A
     };
     Ok(if omitted { "" } else { value })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+    use zaffre_base::AccountName;
+
+    /// The string that is tried first is one of those that may be signed, not one more.
+    #[test]
+    fn the_usual_string_is_one_of_the_strings() {
+        let account = AccountName::parse("devstoreaccount1").expect("a name");
+        let headers: [&[(&str, &str)]; 5] = [
+            &[],
+            &[("X-MS-Date", "today"), ("x-ms-version", " 2026-10-06 "), ("Accept", "x")],
+            &[("x-ms-empty", ""), ("x-ms-blank", "  "), ("x-ms-zeta", "a  b"), ("x-ms-a-b", "1")],
+            &[("Content-Length", "0"), ("date", " today "), ("Range", "bytes=0-1"), ("etag", "")],
+            &[("content-length", "12"), ("date", "one"), ("x-ms-date", "two"), ("x-m", "3")],
+        ];
+        let queries: [&[(&str, &str)]; 4] = [
+            &[],
+            &[("comp", "list")],
+            &[("restype", "container"), ("COMP", "acl"), ("prefix", "b"), ("prefix", "a")],
+            &[("timeout", "30"), ("marker", "")],
+        ];
+        let mut strings = 0;
+        for (headers, query, version, service, raw_path) in headers
+            .iter()
+            .flat_map(|h| queries.map(|q| (*h, q)))
+            .flat_map(|(h, q)| VERSIONS.map(|v| (h, q, v)))
+            .flat_map(|(h, q, v)| SERVICES.map(|s| (h, q, v, s)))
+            .flat_map(|(h, q, v, s)| ["", "/", "/cont/b%20b"].map(|p| (h, q, v, s, p)))
+        {
+            let raw_query =
+                query.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join("&");
+            let query: Vec<(String, String)> =
+                query.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            let facts = RequestFacts {
+                service,
+                method: "GET",
+                raw_path,
+                raw_query: &raw_query,
+                query: &query,
+                headers,
+                account: &account,
+                container: None,
+                object: None,
+                path_style: false,
+                secondary: false,
+                peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                secure: true,
+                version,
+            };
+            for scheme in [Scheme::SharedKey, Scheme::SharedKeyLite] {
+                let usual = usual_string(scheme, &facts).expect("signable");
+                let all = strings_to_sign(scheme, &facts).expect("signable");
+                assert!(all.contains(&usual), "{usual:?} {all:?}");
+                strings += 1;
+            }
+        }
+        assert_eq!(strings, 5 * 4 * 5 * 4 * 3 * 2);
+    }
+
+    const SERVICES: [Service; 4] =
+        [Service::Blob, Service::Queue, Service::Table, Service::File];
+    const VERSIONS: [ApiVersion; 5] = [
+        ApiVersion::new(2009, 7, 17),
+        ApiVersion::new(2009, 9, 19),
+        ApiVersion::new(2015, 2, 21),
+        ApiVersion::new(2016, 5, 31),
+        ApiVersion::LATEST,
+    ];
+}

@@ -194,4 +194,61 @@ mod tests {
         }
         assert_eq!(Negotiate::parse(b"NTLMSSP\0\x01\0\0\0"), None);
     }
+
+    #[test]
+    fn a_challenge_as_the_protocol_lays_it_out() {
+        for (asked, flags) in [
+            (0, 0x008A_0205_u32),
+            (u32::MAX, 0xE28A_8235),
+            (0x4000_0010, 0x408A_0215),
+            (0x0000_0142, 0x008A_0205),
+        ] {
+            let made = challenge(asked, "ab", [1, 2, 3, 4, 5, 6, 7, 8], 0x0102_0304_0506_0708);
+            let name: &[u8] = b"a\0b\0";
+            let want = [
+                b"NTLMSSP\0\x02\0\0\0" as &[u8],
+                &[4, 0, 4, 0, 56, 0, 0, 0],
+                &flags.to_le_bytes(),
+                &[1, 2, 3, 4, 5, 6, 7, 8],
+                &[0; 8],
+                &[48, 0, 48, 0, 60, 0, 0, 0],
+                &[10, 0, 0, 0, 0, 0, 0, 15],
+                name,
+                &[2, 0, 4, 0],
+                name,
+                &[1, 0, 4, 0],
+                name,
+                &[4, 0, 4, 0],
+                name,
+                &[3, 0, 4, 0],
+                name,
+                &[7, 0, 8, 0, 8, 7, 6, 5, 4, 3, 2, 1],
+                &[0; 4],
+            ];
+            assert_eq!(made, want.concat(), "{asked:x}");
+        }
+    }
+
+    #[test]
+    fn the_list_says_whether_there_is_a_code() {
+        const END: &[u8] = &[0; 4];
+        const NAME: &[u8] = &[1, 0, 6, 0, b'a', 0, b'b', 0, b'c', 0];
+        for (list, want) in [
+            (&[END][..], Some(false)),
+            (&[&[6, 0, 4, 0, 2, 0, 0, 0], END], Some(true)),
+            (&[&[6, 0, 4, 0, 3, 0, 0, 0], END], Some(true)),
+            (&[&[6, 0, 4, 0, 1, 0, 0, 0], END], Some(false)),
+            (&[&[6, 0, 4, 0, 0, 2, 0, 0], END], Some(false)),
+            (&[NAME, &[6, 0, 4, 0, 2, 0, 0, 0], END], Some(true)),
+            (&[&[6, 0, 4, 0, 2, 0, 0, 0], NAME, NAME, END], Some(true)),
+            (&[NAME, END, &[6, 0, 4, 0, 2, 0, 0, 0]], Some(false)),
+            (&[&[6, 0, 3, 0, 2, 0, 0], END], None),
+            (&[&[6, 0, 4, 0, 2, 0, 0, 0]], None),
+            (&[NAME], None),
+            (&[&[1, 0, 7, 0], &[9; 6]], None),
+        ] {
+            let blob = [&[0; 28], list.concat().as_slice()].concat();
+            assert_eq!(announces_integrity(&blob), want, "{list:?}");
+        }
+    }
 }

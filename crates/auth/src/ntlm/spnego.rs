@@ -240,4 +240,34 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn lengths() {
+        for (bytes, want) in [
+            (&[4, 0][..], Some((0, 0))),
+            (&[4, 0, 9], Some((0, 1))),
+            (&[4, 2, 1, 1, 9], Some((2, 1))),
+            (&[4, 2, 1], None),
+            (&[4, 0x81, 2, 1, 1, 9], Some((2, 1))),
+            (&[4, 0x83, 0, 0, 1, 1], Some((1, 0))),
+            (&[4, 0x80, 0, 0], None),
+            (&[4, 0x84, 0, 0, 0, 1, 1], None),
+            (&[4, 0x82, 1], None),
+            (&[4], None),
+        ] {
+            let found = value(bytes).map(|(_, inner, rest)| (inner.len(), rest.len()));
+            assert_eq!(found, want, "{bytes:?}");
+        }
+        for (length, head) in [
+            (0x7F, &[4, 0x7F][..]),
+            (0x80, &[4, 0x81, 0x80]),
+            (0xFF, &[4, 0x81, 0xFF]),
+            (0x100, &[4, 0x82, 1, 0]),
+            (0x1_0203, &[4, 0x83, 1, 2, 3]),
+        ] {
+            let made = wrap(4, &vec![7; length]);
+            assert!(made.starts_with(head), "{length}");
+            assert_eq!(value(&made), Some((4, &vec![7; length][..], &[][..])), "{length}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod bearer;
+mod claims;
 mod delegation;
 mod fixture;
 mod known_answers;
