@@ -244,4 +244,18 @@ mod tests {
         assert!(shown.contains(DEVELOPMENT_ACCOUNT));
         assert!(!shown.contains("Eby8") && !shown.contains("19, 188"), "{shown}");
     }
+
+    #[test]
+    fn errors_say_which_entry() {
+        let entry = 3;
+        for (error, want) in [
+            (AccountsError::Empty, "there is no account in the list"),
+            (AccountsError::Shape { entry }, "entry 3 is not name:key or name:key1:key2"),
+            (AccountsError::Name { entry }, "the name of entry 3 is no account name"),
+            (AccountsError::Key { entry }, "a key of entry 3 is not Base64"),
+            (AccountsError::Repeated { entry }, "the name of entry 3 was used before"),
+        ] {
+            assert_eq!(error.to_string(), want);
+        }
+    }
 }

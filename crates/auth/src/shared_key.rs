@@ -293,8 +293,7 @@ mod tests {
         assert_eq!(strings, 5 * 4 * 5 * 4 * 3 * 2);
     }
 
-    const SERVICES: [Service; 4] =
-        [Service::Blob, Service::Queue, Service::Table, Service::File];
+    const SERVICES: [Service; 4] = [Service::Blob, Service::Queue, Service::Table, Service::File];
     const VERSIONS: [ApiVersion; 5] = [
         ApiVersion::new(2009, 7, 17),
         ApiVersion::new(2009, 9, 19),

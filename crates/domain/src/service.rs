@@ -229,4 +229,17 @@ mod tests {
             assert_eq!(Retention::days(days).is_some(), legal, "{days}");
         }
     }
+
+    #[test]
+    fn logging_is_on_when_anything_is_logged() {
+        let off = Logging::default();
+        for (logging, want) in [
+            (off.clone(), false),
+            (Logging { read: true, ..off.clone() }, true),
+            (Logging { write: true, ..off.clone() }, true),
+            (Logging { delete: true, ..off.clone() }, true),
+        ] {
+            assert_eq!(logging.is_on(), want, "{logging:?}");
+        }
+    }
 }

@@ -251,4 +251,62 @@ mod tests {
             assert_eq!(announces_integrity(&blob), want, "{list:?}");
         }
     }
+
+    /// A third message of these fields; `blob` comes behind the 16 bytes of the proof.
+    fn third(blob: &[u8], user: &[u8], key: &[u8], flags: u32) -> Vec<u8> {
+        let mut message = b"NTLMSSP\0\x03\0\0\0".to_vec();
+        let mut tail: Vec<u8> = Vec::new();
+        let response = [&[7; 16], blob].concat();
+        for value in [&[][..], &response, b"D\0", user, b"", key] {
+            let length = u16::try_from(value.len()).expect("short").to_le_bytes();
+            message.extend([length, length].concat());
+            message.extend(u32::try_from(88 + tail.len()).expect("short").to_le_bytes());
+            tail.extend(value);
+        }
+        message.extend(flags.to_le_bytes());
+        message.extend([0; 8]);
+        message.extend([9; 16]);
+        message.extend(tail);
+        message
+    }
+
+    #[test]
+    fn a_third_message_field_by_field() {
+        let blob = |first: [u8; 2], list: &[u8]| [&first, &[0; 26][..], list].concat();
+        let good = blob([1, 1], &[0; 4]);
+        let with_code = blob([1, 1], &[6, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+        let read = Authenticate::parse(&third(&with_code, b"u\0", &[3; 16], 0x4000_0001));
+        let want = Authenticate {
+            user: "u".to_owned(),
+            domain: b"D\0".to_vec(),
+            proof: [7; 16],
+            blob: with_code,
+            key: Some([3; 16]),
+            flags: 0x4000_0001,
+            integrity: Some([9; 16]),
+        };
+        assert_eq!(read, Ok(want.clone()));
+        let plain =
+            Authenticate { blob: good.clone(), key: None, integrity: None, flags: 1, ..want };
+        assert_eq!(Authenticate::parse(&third(&good, b"u\0", b"", 1)), Ok(plain));
+        let (denied, malformed) = (Refused::Denied, Refused::Malformed);
+        for (blob, user, key, flags, want, why) in [
+            (&good[..27], &b"u\0"[..], &[][..], 1, denied, "too short"),
+            (&good[..28], b"u\0", &[], 1, malformed, "no end of its list"),
+            (&good, b"u\0", &[], 2, denied, "not in Unicode"),
+            (&good, b"", &[], 1, denied, "nobody"),
+            (&blob([2, 1], &[0; 4]), b"u\0", &[], 1, denied, "another version"),
+            (&blob([1, 2], &[0; 4]), b"u\0", &[], 1, denied, "another highest version"),
+            (&good, b"\0\xD8", &[], 1, malformed, "half a character"),
+            (&good, b"u\0", &[3; 15], 1, malformed, "a short key"),
+        ] {
+            let message = third(blob, user, key, flags);
+            assert_eq!(Authenticate::parse(&message), Err(want), "{why}");
+        }
+        let blank = Authenticate::without_integrity(&third(&good, b"u\0", b"", 1));
+        let blank = blank.expect("long enough");
+        assert_eq!((&blank[64..72], &blank[72..88], blank[88]), (&[0; 8][..], &[0; 16][..], 7));
+        assert_eq!(Authenticate::without_integrity(&[1; 87]), None);
+        assert!(Authenticate::without_integrity(&[1; 88]).is_some());
+    }
 }

@@ -229,6 +229,10 @@ mod tests {
             };
             assert_eq!((found, token.as_deref()), (ntlm, Some(&long[..])));
         }
+        let bare = wrap(INIT, &wrap(SEQUENCE, &wrap(0xA0, &wrap(SEQUENCE, &wrap(OID, NTLMSSP)))));
+        assert!(matches!(Token::parse(&bare), Some(Token::Init { ntlm: Some(true), .. })));
+        assert_eq!(Token::parse(&wrap(APPLICATION, &wrap(OID, KERBEROS))), None);
+        assert_eq!(Token::parse(&wrap(SEQUENCE, &[])), None);
         assert!(matches!(Token::parse(&hello()), Some(Token::Init { ntlm: Some(true), .. })));
     }
 

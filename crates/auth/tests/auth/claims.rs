@@ -1,10 +1,10 @@
 //! What a claim says of itself, and what may be asked before all of an operation is known.
 
 use crate::bearer::{OBJECT, TENANT, claimed};
-use crate::fixture::{ACCOUNT, EXPIRY, Op, Request, account, accounts, now};
+use crate::fixture::{ACCOUNT, EXPIRY, Op, Request, account, accounts, key, now};
 use zaffre_auth::{
     Action, AuthError, Claim, ContainerAccess, Scope, Service, TokenTrust, authorize,
-    counts_for_credentials, may,
+    counts_for_credentials, may, sign,
 };
 use zaffre_base::AccountName;
 use zaffre_domain::blob::PublicAccess;
@@ -54,7 +54,14 @@ fn what_a_claim_says_of_itself() {
         ),
         (claim(&plain()), "Anonymous", false, true, None, true),
         (claim(&queue), "Anonymous", false, true, None, false),
-        (Claim::of_website(&account().without_public_access()), "Anonymous", false, true, None, true),
+        (
+            Claim::of_website(&account().without_public_access()),
+            "Anonymous",
+            false,
+            true,
+            None,
+            true,
+        ),
     ] {
         assert_eq!(claim.scheme(), scheme);
         assert_eq!(claim.owns_account(), owns, "{scheme}");
@@ -147,5 +154,39 @@ fn an_issuers_description_names_its_keys() {
     ] {
         let found = zaffre_auth::bearer::jwks_uri(text.as_bytes());
         assert_eq!(found.as_deref(), want, "{text}");
+    }
+}
+
+#[test]
+fn tokens_for_files() {
+    let get = Action::GetFile;
+    let signed = |resource: &str, object: Option<&str>| {
+        let mut request = Request::new("GET", "/share").of(Service::File);
+        request.object = object.map(str::to_owned);
+        let parameters = [("sv", "2026-04-06"), ("sr", resource), ("sp", "r"), ("se", EXPIRY)];
+        request.with_facts(|f| sign::service_sas(f, &key(), &parameters)).map(|token| {
+            let query = request.query.iter().cloned().chain(token).collect();
+            request.with_query(query)
+        })
+    };
+    for (resource, object, touched, want) in [
+        ("s", Some("d/f"), ("share", "d/f"), true),
+        ("s", None, ("share", "other"), true),
+        ("s", None, ("other", "d/f"), false),
+        ("f", Some("d/f"), ("share", "d/f"), true),
+        ("f", Some("d/f"), ("share", "d/g"), false),
+        ("f", Some("d/f"), ("other", "d/f"), false),
+    ] {
+        let request = signed(resource, object).expect("signable");
+        let (container, file) = touched;
+        let op = Op {
+            container: Some(container.to_owned()),
+            object: Some(file.to_owned()),
+            ..Op::on(&request, get)
+        };
+        assert_eq!(request.admit(op, None).is_ok(), want, "{resource} {object:?} {touched:?}");
+    }
+    for (resource, object) in [("f", None), ("b", Some("d/f")), ("", Some("d/f"))] {
+        assert!(signed(resource, object).is_err(), "{resource} {object:?}");
     }
 }

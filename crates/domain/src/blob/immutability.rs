@@ -153,4 +153,30 @@ mod tests {
         let refused = Err(KeptRefusal::ImmutabilityPolicyDeleteOnLockedPolicy.into());
         assert_eq!(under(50, Locked).without_policy(), refused);
     }
+
+    #[test]
+    fn modes_have_names() {
+        for (text, want) in [
+            ("Unlocked", Some(Unlocked)),
+            ("locked", Some(Locked)),
+            ("LOCKED", Some(Locked)),
+            ("", None),
+            ("Mutable", None),
+        ] {
+            assert_eq!(PolicyMode::parse(text), want, "{text}");
+        }
+        assert_eq!([Unlocked, Locked].map(PolicyMode::text), ["unlocked", "locked"]);
+    }
+
+    #[test]
+    fn what_is_stored() {
+        for (protection, want) in [
+            (Protection::default(), false),
+            (under(1, Unlocked), true),
+            (Protection { policy: None, legal_hold: Some(false) }, true),
+            (Protection { policy: None, legal_hold: Some(true) }, true),
+        ] {
+            assert_eq!(protection.is_some(), want, "{protection:?}");
+        }
+    }
 }

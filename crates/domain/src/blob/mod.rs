@@ -106,3 +106,19 @@ pub struct BlockListEntry {
     /// Decoded block id.
     pub id: Vec<u8>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_do_not_mix() {
+        let kinds = [BlobKind::Block, BlobKind::Append, BlobKind::Page];
+        for (at, kind) in kinds.into_iter().enumerate() {
+            for (other, wanted) in kinds.into_iter().enumerate() {
+                let want = if at == other { Ok(()) } else { Err(Refusal::InvalidBlobType) };
+                assert_eq!(kind.must_be(wanted), want, "{kind:?} {wanted:?}");
+            }
+        }
+    }
+}

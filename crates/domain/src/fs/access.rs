@@ -213,4 +213,21 @@ mod tests {
         assert!(AccessMask(0x0002_0080).is_quiet_for_leases());
         assert!(!AccessMask(0x1).is_quiet_for_leases());
     }
+
+    #[test]
+    fn masks_as_sets() {
+        for (a, b, union, intersection, without, contains) in [
+            (0b1100, 0b1010, 0b1110, 0b1000, 0b0100, false),
+            (0b1110, 0b1010, 0b1110, 0b1010, 0b0100, true),
+            (0, 0b1010, 0b1010, 0, 0, false),
+            (0b1010, 0, 0b1010, 0, 0b1010, true),
+        ] {
+            let (a, b) = (AccessMask(a), AccessMask(b));
+            assert_eq!(a.union(b), AccessMask(union));
+            assert_eq!(a.intersection(b), AccessMask(intersection));
+            assert_eq!(a.without(b), AccessMask(without));
+            assert_eq!(a.intersects(b), intersection != 0);
+            assert_eq!(a.contains(b), contains);
+        }
+    }
 }

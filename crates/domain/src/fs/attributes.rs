@@ -161,4 +161,23 @@ mod tests {
         assert_eq!(Attributes::NONE.smb_bits(), 0x80);
         assert_eq!(Attributes::from_bits(0xFFFF_FFFF).bits(), 0x2_3137);
     }
+
+    #[test]
+    fn attributes_as_sets() {
+        let (hidden, archive) = (Attributes::HIDDEN, Attributes::ARCHIVE);
+        let both = hidden.with(archive);
+        for (these, others, contained, less) in [
+            (both, hidden, true, archive),
+            (both, both, true, Attributes::NONE),
+            (hidden, both, false, Attributes::NONE),
+            (hidden, archive, false, hidden),
+            (hidden, Attributes::NONE, true, hidden),
+            (Attributes::NONE, hidden, false, Attributes::NONE),
+        ] {
+            assert_eq!(these.contains(others), contained, "{these:?} {others:?}");
+            assert_eq!(these.without(others), less, "{these:?} {others:?}");
+        }
+        assert_eq!(hidden.with(hidden), hidden);
+        assert_eq!(hidden.smb_bits(), 0x2);
+    }
 }

@@ -150,3 +150,25 @@ fn a_numbered_request_is_known_when_it_comes_again() {
     assert!(!known.is_replay(0, 1));
     assert!(!known.is_replay(65, 1));
 }
+
+#[test]
+fn who_holds_what_and_how_far() {
+    let mut table = LockTable::default();
+    assert!(table.is_empty() && !table.reach_beyond(0) && !table.held_by_others(A));
+    table.lock(A, range(10, 10), Shared).expect("the first");
+    table.lock(A, range(30, 0), Exclusive).expect("an empty one");
+    assert!(!table.is_empty());
+    for (owner, held, others) in [(A, 2, false), (B, 0, true)] {
+        assert_eq!((table.held_by(owner), table.held_by_others(owner)), (held, others));
+    }
+    let mut table = LockTable::default();
+    table.lock(B, range(10, 10), Shared).expect("the first");
+    for (offset, want) in [(0, true), (10, true), (19, true), (20, false), (u64::MAX, false)] {
+        assert_eq!(table.reach_beyond(offset), want, "{offset}");
+    }
+    let mut table = LockTable::default();
+    table.lock(B, range(10, 0), Shared).expect("the first");
+    for (offset, want) in [(9, true), (10, true), (11, false)] {
+        assert_eq!(table.reach_beyond(offset), want, "empty, {offset}");
+    }
+}

@@ -267,4 +267,42 @@ mod tests {
         let long = ["a".repeat(255).as_str(); 9].join("/");
         assert_eq!(FilePath::parse(&long, Trim), Err(FileRefusal::InvalidPath));
     }
+
+    #[test]
+    fn the_longest_path() {
+        use TrailingDots::{Keep, Trim};
+        // 2,039 units; 2,048 is the most.
+        let start = ["a".repeat(254).as_str(); 8].join("/");
+        for (more, dots, want) in [
+            ("/12345678", Keep, true),
+            ("/123456789", Keep, false),
+            ("/1234567890", Keep, false),
+            ("/12345678/", Keep, true),
+            ("/1234567.", Trim, true),
+            ("/1234567..", Trim, false),
+            ("/12345678..", Trim, false),
+        ] {
+            let path = FilePath::parse(&alloc::format!("{start}{more}"), dots);
+            assert_eq!(path.is_ok(), want, "{more} {dots:?}");
+        }
+        for (last, want) in [("12345678", true), ("123456789", false)] {
+            let name = EntryName::parse(&"a".repeat(254)).expect("a name");
+            let mut names = alloc::vec![name; 8];
+            names.push(EntryName::parse(last).expect("a name"));
+            assert_eq!(FilePath::of(names).is_ok(), want, "{last}");
+        }
+    }
+
+    #[test]
+    fn names_of_a_path() {
+        for (text, names) in [("", &[][..]), ("a", &["a"]), ("/a/b/c/", &["a", "b", "c"])] {
+            let path = FilePath::parse(text, TrailingDots::Keep).expect("a path");
+            let found: Vec<&str> = path.names().iter().map(EntryName::as_str).collect();
+            assert_eq!(found, names);
+            assert_eq!(path.is_root(), names.is_empty());
+            assert_eq!(path.as_str(), names.join("/"));
+            let last = path.split_last().map(|(above, last)| (above.len(), last.as_str()));
+            assert_eq!(last, names.split_last().map(|(last, above)| (above.len(), *last)));
+        }
+    }
 }

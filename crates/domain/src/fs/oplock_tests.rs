@@ -118,3 +118,24 @@ fn without_anybody_to_answer_a_break_is_over_at_once() {
     held.settle();
     assert_eq!(held.state(), Caching::R);
 }
+
+#[test]
+fn caching_as_it_is_sent() {
+    for (bits, want, shown) in [
+        (0, Caching::NONE, "none"),
+        (1, Caching::R, "R"),
+        (2, Caching::H, "H"),
+        (3, Caching::RH, "RH"),
+        (4, Caching::W, "W"),
+        (5, Caching::RW, "RW"),
+        (7, Caching::RWH, "RWH"),
+        (0xFFFF_FFF8, Caching::NONE, "none"),
+        (0x0000_000F, Caching::RWH, "RWH"),
+    ] {
+        let caching = Caching::from_bits(bits);
+        assert_eq!(caching, want, "{bits}");
+        assert_eq!(u32::from(caching.bits()), bits & 7);
+        assert_eq!(alloc::format!("{caching:?}"), shown);
+    }
+    assert_eq!(Caching::from_bits(6), Caching::W.or(Caching::H));
+}

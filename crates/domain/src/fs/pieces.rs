@@ -240,4 +240,26 @@ mod tests {
         assert_eq!(all, [&[1; 5][..], &[2; 10]].concat());
         assert_eq!(new.memory(), 15);
     }
+
+    #[test]
+    fn how_many_touch_a_range() {
+        let mut pieces: Pieces<Vec<u8>> = Pieces::default();
+        assert_eq!(pieces.count_in(0..100), 0);
+        for at in [10, 30, 50] {
+            pieces.write(at, vec![1; 5]);
+        }
+        for (range, want) in [
+            (0..10, 0),
+            (0..11, 1),
+            (10..11, 1),
+            (14..15, 1),
+            (15..30, 0),
+            (12..31, 2),
+            (0..100, 3),
+            (54..100, 1),
+            (55..100, 0),
+        ] {
+            assert_eq!(pieces.count_in(range.clone()), want, "{range:?}");
+        }
+    }
 }

@@ -272,4 +272,17 @@ mod tests {
             assert_eq!(new_attributes(setting, source, semantics, directory), want);
         }
     }
+
+    #[test]
+    fn what_a_setting_makes_of_a_time() {
+        let (current, now, other) = (Timestamp(1), Timestamp(2), Timestamp(3));
+        for (setting, want) in [
+            (TimeSetting::Now, now),
+            (TimeSetting::Preserve, current),
+            (TimeSetting::Source, current),
+            (TimeSetting::At(other), other),
+        ] {
+            assert_eq!(resolve_time(setting, current, now), want);
+        }
+    }
 }

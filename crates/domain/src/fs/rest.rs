@@ -147,3 +147,42 @@ impl RestOp {
         matches!(self, Self::List)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::fs::locks::LockKind::{Exclusive, Shared};
+
+    #[test]
+    fn locks_in_the_way() {
+        let range = |offset, len| Range::new(offset, len).expect("a range");
+        for (kind, rule, want) in [
+            (Exclusive, LockRule::Ignored, false),
+            (Exclusive, LockRule::Reading(range(19, 1)), true),
+            (Exclusive, LockRule::Reading(range(20, 1)), false),
+            (Shared, LockRule::Reading(range(10, 10)), false),
+            (Shared, LockRule::From(0), true),
+            (Shared, LockRule::From(10), true),
+            (Shared, LockRule::From(19), true),
+            (Exclusive, LockRule::From(20), false),
+        ] {
+            let mut locks = LockTable::default();
+            assert!(!rule.refuses(&locks), "{rule:?} without locks");
+            locks.lock(1, range(10, 10), kind).expect("the first");
+            assert_eq!(rule.refuses(&locks), want, "{kind:?} {rule:?}");
+        }
+    }
+
+    #[test]
+    fn what_waits_for_its_last_handle_is_only_listed() {
+        for (op, want) in [
+            (RestOp::List, true),
+            (RestOp::GetProperties, false),
+            (RestOp::PutRange, false),
+            (RestOp::Delete, false),
+        ] {
+            assert_eq!(op.ignores_deletion(), want, "{op:?}");
+        }
+    }
+}

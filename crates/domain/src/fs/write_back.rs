@@ -100,10 +100,13 @@ mod tests {
             (Waiting { bytes: BATCH_BYTES / 2 + 1, ..SOME }, Verdict::KeepAndCommit),
             (Waiting { bytes: BATCH_BYTES, committing: true, ..SOME }, Verdict::Keep),
             (Waiting { bytes: BATCH_BYTES + 1, committing: true, ..SOME }, Verdict::Wait),
+            (Waiting { pieces: BATCH_PIECES / 2, ..SOME }, Verdict::Keep),
             (Waiting { pieces: BATCH_PIECES / 2 + 1, ..SOME }, Verdict::KeepAndCommit),
+            (Waiting { pieces: BATCH_PIECES, ..SOME }, Verdict::KeepAndCommit),
             (Waiting { pieces: BATCH_PIECES + 1, ..SOME }, Verdict::Wait),
             (Waiting { chunks: BATCH_CHUNKS, ..SOME }, Verdict::Keep),
             (Waiting { chunks: BATCH_CHUNKS + 1, ..SOME }, Verdict::Wait),
+            (Waiting { in_chunk: CHUNK_PIECES, ..SOME }, Verdict::Keep),
             (Waiting { in_chunk: CHUNK_PIECES + 1, ..SOME }, Verdict::Wait),
             (Waiting { bytes: BATCH_BYTES + 1, others: false, ..SOME }, Verdict::Through),
         ];

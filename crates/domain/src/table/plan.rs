@@ -257,6 +257,16 @@ mod tests {
         };
         assert_eq!(many(128), 128);
         assert_eq!(many(129), 1);
+        let of = |key: &str, n: usize| {
+            let each: Vec<String> = (0..n).map(|i| format!("{key} eq '{i:04}'")).collect();
+            format!("({})", each.join(" or "))
+        };
+        for (partitions, rows, want) in
+            [(2, 3, 6), (16, 8, 128), (8, 16, 128), (43, 3, 43), (3, 43, 3), (128, 1, 128)]
+        {
+            let text = format!("{} and {}", of("PartitionKey", partitions), of("RowKey", rows));
+            assert_eq!(plan(&text).len(), want, "{partitions} x {rows}");
+        }
     }
 
     #[test]

@@ -174,11 +174,11 @@ pub fn parse_date(text: &str) -> Option<Timestamp> {
 /// `2026-11-15T04:42:16.12Z`: the fraction without trailing zeros.
 pub fn date_text(instant: Timestamp) -> String {
     let full = instant.iso7().to_string();
-    let short = full.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
-    // A whole second that ends in zeros is not a fraction.
-    let whole = full.split('.').next().unwrap_or_default();
-    let shown = if short.len() < whole.len() { whole } else { short };
-    format!("{shown}Z")
+    let (whole, fraction) = full.trim_end_matches('Z').split_once('.').unwrap_or_default();
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole}Z"),
+        fraction => format!("{whole}.{fraction}Z"),
+    }
 }
 
 #[cfg(test)]

@@ -78,6 +78,49 @@ fn bytes_that_make_no_sense() {
 }
 
 #[test]
+fn sizes_inside_a_descriptor() {
+    let sid = |parts: u32| Sid { authority: 5, parts: (0..parts).collect() };
+    for (parts, good) in [(0, true), (15, true), (16, false), (17, false)] {
+        let descriptor = Descriptor { owner: Some(sid(parts)), ..Descriptor::default() };
+        assert_eq!(descriptor.to_bytes().is_ok(), good, "{parts} parts");
+        let mut bytes = Vec::from([1, 0, 0, 0x80, 20, 0, 0, 0]);
+        bytes.extend([0; 12]);
+        bytes.extend([1, u8::try_from(parts).unwrap_or(u8::MAX), 0, 0, 0, 0, 0, 5]);
+        bytes.extend((0..parts).flat_map(u32::to_le_bytes));
+        let read = Descriptor::from_bytes(&bytes);
+        assert_eq!(read, if good { Ok(descriptor) } else { Err(FileRefusal::InvalidPermission) });
+    }
+    // An entry of 20 bytes in a list of 28, behind a header of 20; `more` bytes follow.
+    let list = |entry: u8, size: u8, more: usize| {
+        let mut bytes = Vec::from([1, 0, 4, 0x80]);
+        bytes.extend([0; 12]);
+        bytes.extend([20, 0, 0, 0, 2, 0, size, 0, 1, 0, 0, 0]);
+        bytes.extend([0, 0, entry, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]);
+        bytes.resize(bytes.len() + more, 0);
+        Descriptor::from_bytes(&bytes).is_ok()
+    };
+    for (entry, size, more, good) in [
+        (20, 28, 0, true),
+        (20, 28, 9, true),
+        (24, 32, 4, true),
+        (19, 28, 0, false),
+        (20, 27, 0, false),
+        (20, 29, 0, false),
+        (20, 29, 1, true),
+    ] {
+        assert_eq!(list(entry, size, more), good, "{entry} {size} {more}");
+    }
+    for (authority, good) in [(0xFFFF_FFFF_FFFF, true), (0x1_0000_0000_0000, false)] {
+        let owner = Some(Sid { authority, parts: Vec::new() });
+        let bytes = Descriptor { owner: owner.clone(), ..Descriptor::default() }.to_bytes();
+        assert_eq!(bytes.is_ok(), good, "{authority:x}");
+        if let Ok(bytes) = bytes {
+            assert_eq!(Descriptor::from_bytes(&bytes).map(|read| read.owner), Ok(owner));
+        }
+    }
+}
+
+#[test]
 fn what_is_inherited() {
     let root = default_root();
     let file = "O:BAG:SYD:AI(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)(A;ID;0x1301bf;;;AU)(A;ID;FA;;;SY)\
