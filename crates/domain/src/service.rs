@@ -242,4 +242,27 @@ mod tests {
             assert_eq!(logging.is_on(), want, "{logging:?}");
         }
     }
+
+    #[test]
+    fn versions_of_analytics() {
+        for (text, want) in [
+            ("1.0", Some(AnalyticsVersion::V1)),
+            ("2.0", Some(AnalyticsVersion::V2)),
+            ("3.0", None),
+            ("1", None),
+            ("", None),
+        ] {
+            assert_eq!(AnalyticsVersion::parse(text), want, "{text}");
+            assert!(want.is_none_or(|version| version.text() == text));
+        }
+    }
+
+    #[test]
+    fn texts_have_a_length() {
+        for (text, limit, want) in
+            [("", 5, false), ("abc", 3, true), ("abcd", 3, false), ("\u{1F600}a", 3, true)]
+        {
+            assert_eq!(fits(text, limit), want, "{text}");
+        }
+    }
 }

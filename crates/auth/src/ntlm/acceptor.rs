@@ -318,11 +318,37 @@ mod tests {
             let mut again = Acceptor {
                 name: String::new(),
                 mechanisms: acceptor.mechanisms.clone(),
-                asked: Some(Asked { negotiate: NEGOTIATE.to_vec(), challenge, random: RANDOM }),
+                asked: Some(Asked {
+                    negotiate: NEGOTIATE.to_vec(),
+                    challenge: challenge.clone(),
+                    random: RANDOM,
+                }),
             };
             assert_eq!(again.step(&accounts, &spoiled, RANDOM, 6).err(), Some(Refused::Denied));
             let last = spnego::response(State::Incomplete, false, Some(&answer), None);
-            assert!(matches!(acceptor.step(&accounts, &last, RANDOM, 6), Ok(Step::Done(_))));
+            let mechanisms = acceptor.mechanisms.clone().expect("a list");
+            let Ok(Step::Done(done)) = acceptor.step(&accounts, &last, RANDOM, 6) else {
+                panic!("an end")
+            };
+            let Some(Token::Response { integrity, .. }) = Token::parse(&done.token) else {
+                panic!("a response")
+            };
+            assert_eq!(integrity, None, "no signature for one that was not sent");
+            let sign = |side| proof::signature(&done.session_key, side, true, &mechanisms);
+            let signed = spnego::response(
+                State::Incomplete,
+                false,
+                Some(&answer),
+                Some(&sign(Side::Client)),
+            );
+            again.asked = Some(Asked { negotiate: NEGOTIATE.to_vec(), challenge, random: RANDOM });
+            let Ok(Step::Done(done)) = again.step(&accounts, &signed, RANDOM, 6) else {
+                panic!("an end")
+            };
+            let Some(Token::Response { integrity, .. }) = Token::parse(&done.token) else {
+                panic!("a response")
+            };
+            assert_eq!(integrity, Some(sign(Side::Server).to_vec()));
         }
         let first = client_init(&[KERBEROS], None);
         let refused = Acceptor::new("zaffre").step(&accounts, &first, RANDOM, 5);

@@ -253,6 +253,7 @@ mod tests {
             ("a../b.", Trim, Ok("a/b")),
             ("a../b.", Keep, Ok("a../b.")),
             ("a/.../b", Keep, Ok("a/.../b")),
+            ("a/.../b", Trim, Ok("a/.../b")),
             ("a/../b", Trim, Err(FileRefusal::InvalidResourceName)),
             ("a/./b", Keep, Err(FileRefusal::InvalidResourceName)),
             ("a//b", Trim, Err(FileRefusal::InvalidResourceName)),

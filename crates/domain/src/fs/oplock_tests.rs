@@ -138,4 +138,5 @@ fn caching_as_it_is_sent() {
         assert_eq!(alloc::format!("{caching:?}"), shown);
     }
     assert_eq!(Caching::from_bits(6), Caching::W.or(Caching::H));
+    assert_eq!(Caching::RH.or(Caching::RW), Caching::RWH);
 }

@@ -206,6 +206,8 @@ mod tests {
             (EdmType::Double, "+1", None),
             (EdmType::Double, "", None),
             (EdmType::Boolean, "false", Some(Value::Boolean(false))),
+            (EdmType::Boolean, "True", Some(Value::Boolean(true))),
+            (EdmType::Boolean, "FALSE", Some(Value::Boolean(false))),
             (EdmType::Boolean, "1", None),
             (EdmType::Guid, "c9da6455-213d-42c9-9a79-3e9149a57833", Some(Value::Guid(guid))),
             (EdmType::Guid, "c9da6455", None),

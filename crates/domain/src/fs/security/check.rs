@@ -99,6 +99,7 @@ mod tests {
             ("O:SYG:SYD:(D;;0x1;;;WD)(A;;0x3;;;BA)", 0x2),
             ("O:SYG:SYD:(A;;0x3;;;BA)(D;;0x1;;;WD)", 0x3),
             ("O:SYG:SYD:(D;IO;0x1;;;WD)(A;;0x3;;;BA)", 0x3),
+            ("O:SYG:SYD:(D;;0x1;;;S-1-5-21-1-2-3-500)(A;;0x3;;;BA)", 0x3),
             // The owner's own rights, and what replaces them.
             ("O:BAG:SYD:(A;;0x1;;;BA)", 0x0006_0001),
             ("O:BAG:SYD:(A;;0x1;;;BA)(A;;0x2;;;S-1-3-4)", 0x3),

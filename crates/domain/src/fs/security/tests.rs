@@ -177,4 +177,15 @@ fn what_is_kept_of_what_is_set() {
         let given = Descriptor { control, ..Descriptor::default() };
         assert_eq!(given.kept_dacl_control(), want, "{control:#x}");
     }
+    for (given, want) in [
+        ("O:BAG:SYD:", true),
+        ("O:BAG:SYD:NO_ACCESS_CONTROL", true),
+        ("G:SYD:", false),
+        ("O:BAD:", false),
+        ("O:BAG:SY", false),
+        ("O:BAG:SYS:", false),
+    ] {
+        let given = Descriptor::parse_sddl(given).unwrap_or_default();
+        assert_eq!(given.is_complete(), want, "{given:?}");
+    }
 }
