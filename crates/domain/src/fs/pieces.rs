@@ -260,6 +260,7 @@ mod tests {
             (55..100, 0),
         ] {
             assert_eq!(pieces.count_in(range.clone()), want, "{range:?}");
+            assert_eq!(pieces.within(range.clone()).len(), want, "{range:?}");
         }
     }
 }

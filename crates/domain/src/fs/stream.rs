@@ -73,6 +73,7 @@ mod tests {
         {
             assert_eq!(Stream::split(text), Err(FileRefusal::InvalidResourceName), "{text}");
         }
+        assert!(EntryName::of_stream(&"é".repeat(255)).is_ok());
         let long = "é".repeat(256);
         assert_eq!(EntryName::of_stream(&long), Err(FileRefusal::InvalidPath));
     }
@@ -82,6 +83,7 @@ mod tests {
         let file = FileId(0x0123_4567_89AB_CDEF);
         assert_eq!(file.has_streams_of(), None);
         assert_eq!(file.streams().has_streams_of(), Some(file));
+        assert_eq!(file.streams().streams(), file.streams());
         assert_eq!(FileId::ROOT.streams().has_streams_of(), Some(FileId::ROOT));
     }
 }

@@ -241,4 +241,20 @@ mod tests {
             assert_eq!(found.sought(), Sought { name, from, to }, "{text}");
         }
     }
+
+    #[test]
+    fn only_named_tags_are_shown() {
+        let tags = collect([("a", "1"), ("b", "2"), ("c", "3")]).unwrap_or_default();
+        for (text, want) in [
+            ("a = '1'", &["a"][..]),
+            ("c > '1' AND a = '1'", &["a", "c"]),
+            ("d = '1'", &[]),
+            ("@container = 'x' AND b = '2'", &["b"]),
+        ] {
+            let found = FindExpression::parse(text, FindScope::Account);
+            let shown = found.map(|found| found.shown(&tags)).unwrap_or_default();
+            let shown: Vec<&str> = shown.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(shown, want, "{text}");
+        }
+    }
 }

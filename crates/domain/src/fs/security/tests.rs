@@ -90,6 +90,20 @@ fn sizes_inside_a_descriptor() {
         let read = Descriptor::from_bytes(&bytes);
         assert_eq!(read, if good { Ok(descriptor) } else { Err(FileRefusal::InvalidPermission) });
     }
+    let entry = |parts| Ace { kind: AceKind::Allow, flags: 0, mask: 1, sid: sid(parts) };
+    for (more, good) in [(0, true), (1, false)] {
+        // Headers of 20 and 8 bytes, 3,249 entries of 20 and one of 16: 65,024 in all.
+        let mut entries = alloc::vec![entry(1); 3_249 + more];
+        entries.push(entry(0));
+        let descriptor = Descriptor { dacl: Some(Acl::Entries(entries)), ..Descriptor::default() };
+        let bytes = descriptor.to_bytes();
+        assert_eq!(bytes.as_ref().map(Vec::len).ok(), good.then_some(65_024));
+        if let Ok(mut bytes) = bytes {
+            assert_eq!(Descriptor::from_bytes(&bytes), Ok(descriptor));
+            bytes.push(0);
+            assert!(Descriptor::from_bytes(&bytes).is_err(), "one byte more");
+        }
+    }
     // An entry of 20 bytes in a list of 28, behind a header of 20; `more` bytes follow.
     let list = |entry: u8, size: u8, more: usize| {
         let mut bytes = Vec::from([1, 0, 4, 0x80]);
