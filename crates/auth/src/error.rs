@@ -302,4 +302,11 @@ mod tests {
         }
         assert_eq!(AuthError::AuthorizationFailure.detail(), None);
     }
+
+    #[test]
+    fn signatures_are_shown_to_their_sender_only() {
+        let presented = Presented("c2lnbmF0dXJl".to_owned());
+        assert_eq!(presented.to_string(), "c2lnbmF0dXJl");
+        assert_eq!(format!("{presented:?}"), "Presented(..)");
+    }
 }

@@ -199,6 +199,7 @@ mod tests {
         spoil_mic: bool,
         short: bool,
         guess_key: bool,
+        no_exchange: bool,
     }
 
     const GOOD: Client<'static> = Client {
@@ -208,6 +209,7 @@ mod tests {
         spoil_mic: false,
         short: false,
         guess_key: false,
+        no_exchange: false,
     };
 
     impl Client<'_> {
@@ -223,6 +225,11 @@ mod tests {
             let proven = proof::proof(&key, random, &blob);
             let base = base_of(&key, &proven);
             let sent = [0x33; 16];
+            let (key, flags) = if self.no_exchange {
+                (base, 0xA208_8297_u32)
+            } else {
+                (exchanged(&base, sent), 0xE208_8297)
+            };
             let mut response = [&proven[..], &blob].concat();
             if self.short {
                 response.truncate(24);
@@ -237,11 +244,11 @@ mod tests {
                 message.extend(u32::try_from(88 + tail.len()).expect("short").to_le_bytes());
                 tail.extend(value);
             }
-            message.extend(0xE208_8297_u32.to_le_bytes());
+            message.extend(flags.to_le_bytes());
             message.extend([0; 24]);
             message.extend(tail);
             if self.with_mic {
-                let mut mic = integrity(&exchanged(&base, sent), &[NEGOTIATE, challenge, &message]);
+                let mut mic = integrity(&key, &[NEGOTIATE, challenge, &message]);
                 mic[0] ^= u8::from(self.spoil_mic);
                 message[72..88].copy_from_slice(&mic);
             }
@@ -282,7 +289,11 @@ mod tests {
         ] {
             assert_eq!(raw(&client, &accounts).err(), Some(Refused::Denied), "{why}");
         }
-        for client in [Client { with_mic: false, ..GOOD }, Client { user: &upper, ..GOOD }] {
+        for client in [
+            Client { with_mic: false, ..GOOD },
+            Client { user: &upper, ..GOOD },
+            Client { no_exchange: true, ..GOOD },
+        ] {
             assert!(raw(&client, &accounts).is_ok());
         }
     }
@@ -353,6 +364,26 @@ mod tests {
         let first = client_init(&[KERBEROS], None);
         let refused = Acceptor::new("zaffre").step(&accounts, &first, RANDOM, 5);
         assert_eq!(refused.err(), Some(Refused::Denied));
+    }
+
+    #[test]
+    fn a_list_of_mechanisms_comes_first_and_once() {
+        let accounts = Accounts::development();
+        let first = client_init(&[KERBEROS, NTLM_OID], None);
+        let with_ours = client_init(&[NTLM_OID], Some(NEGOTIATE));
+        for (before, again) in
+            [(&first, &first), (&first, &with_ours), (&with_ours, &first), (&with_ours, &with_ours)]
+        {
+            let mut acceptor = Acceptor::new("zaffre");
+            assert!(matches!(acceptor.step(&accounts, before, RANDOM, 5), Ok(Step::Continue(_))));
+            assert_eq!(acceptor.step(&accounts, again, RANDOM, 5).err(), Some(Refused::Denied));
+        }
+        let mut acceptor = Acceptor::new("zaffre");
+        assert!(acceptor.step(&accounts, NEGOTIATE, RANDOM, 5).is_ok());
+        assert_eq!(acceptor.step(&accounts, &first, RANDOM, 5).err(), Some(Refused::Denied));
+        let response = spnego::response(State::Incomplete, false, Some(NEGOTIATE), None);
+        let refused = Acceptor::new("zaffre").step(&accounts, &response, RANDOM, 5);
+        assert_eq!(refused.err(), Some(Refused::Denied), "no list before it");
     }
 
     #[test]

@@ -231,7 +231,12 @@ mod tests {
         }
         let bare = wrap(INIT, &wrap(SEQUENCE, &wrap(0xA0, &wrap(SEQUENCE, &wrap(OID, NTLMSSP)))));
         assert!(matches!(Token::parse(&bare), Some(Token::Init { ntlm: Some(true), .. })));
-        assert_eq!(Token::parse(&wrap(APPLICATION, &wrap(OID, KERBEROS))), None);
+        for (tag, oid, good) in
+            [(OID, SPNEGO, true), (OID, KERBEROS, false), (OCTETS, SPNEGO, false)]
+        {
+            let token = wrap(APPLICATION, &[wrap(tag, oid), bare.clone()].concat());
+            assert_eq!(Token::parse(&token).is_some(), good, "{tag} {oid:?}");
+        }
         assert_eq!(Token::parse(&wrap(SEQUENCE, &[])), None);
         assert!(matches!(Token::parse(&hello()), Some(Token::Init { ntlm: Some(true), .. })));
     }

@@ -339,6 +339,14 @@ fn demanded_headers_and_parameters() {
     let mut changed = good;
     changed.query.retain(|(name, _)| name != "srq");
     assert!(is_mismatch(&check(&changed)));
+    let all: Vec<String> = (0..65).map(|n| format!("x-ms-{n}")).collect();
+    let request = all.iter().fold(blob(), |request, name| request.header(name, "1"));
+    let most = all[..64].join(",");
+    let good = signed(request, &key(None), &blob_sas("2026-04-06", &[("srh", &most)]));
+    assert_eq!(check(&good), Ok("UserDelegationSAS"));
+    let mut changed = good;
+    changed.set("srh", &all.join(","));
+    assert_eq!(check(&changed), Err(Failure::FieldMalformed { name: "srh" }.into()));
 }
 
 #[test]

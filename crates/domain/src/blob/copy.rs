@@ -195,4 +195,18 @@ mod tests {
         let want = "500 OperationCancelled \"The copy exceeded the maximum allowed time.\"";
         assert_eq!(said, want);
     }
+
+    #[test]
+    fn failures_read_as_their_descriptions() {
+        for (failure, want) in [
+            (CopyFailure::SourceGone, "404 BlobNotFound \"Copy failed when reading the source.\""),
+            (
+                CopyFailure::TooLong,
+                "500 OperationCancelled \"The copy exceeded the maximum allowed time.\"",
+            ),
+        ] {
+            assert_eq!(failure.description(), want);
+            assert_eq!(alloc::string::ToString::to_string(&failure), want);
+        }
+    }
 }

@@ -142,6 +142,7 @@ fn a_numbered_request_is_known_when_it_comes_again() {
     assert!(!known.is_replay(1, 7));
     known.done(1, 7);
     assert!(known.is_replay(1, 7));
+    assert!(known.is_replay(1, 7), "as often as it comes");
     assert!(!known.is_replay(2, 7));
     assert!(!known.is_replay(1, 8), "another number, which forgets the first");
     assert!(!known.is_replay(1, 7));

@@ -210,7 +210,9 @@ mod tests {
             ("a\u{FDD0}", Err(FileRefusal::InvalidResourceName)),
             (wide.as_str(), Err(FileRefusal::InvalidPath)),
         ] {
-            assert_eq!(EntryName::parse(text).map(|_| ()), want, "{text}");
+            let name = EntryName::parse(text);
+            assert_eq!(name.as_ref().map(|_| ()).map_err(Clone::clone), want, "{text}");
+            assert!(name.is_err() || name.is_ok_and(|name| name.to_string() == text));
         }
         for c in ['"', '\\', '/', ':', '|', '<', '>', '*', '?'] {
             let text = alloc::format!("a{c}b");
@@ -231,6 +233,8 @@ mod tests {
             ("a", "b", false),
         ] {
             assert_eq!(fold(a) == fold(b), same, "{a} {b}");
+            let [a, b] = [a, b].map(|text| EntryName::parse(text).expect("a name"));
+            assert_eq!(a.folded() == b.folded(), same, "{a} {b}");
         }
     }
 

@@ -263,4 +263,28 @@ mod tests {
             assert_eq!(pieces.within(range.clone()).len(), want, "{range:?}");
         }
     }
+
+    #[test]
+    fn neighbours_are_joined_unless_one_is_much_larger() {
+        let half = usize::try_from(JOINED_BYTES / 2).expect("small");
+        for (writes, want) in [
+            (&[][..], 0),
+            (&[(0, 4)], 1),
+            (&[(0, 4), (4, 2)], 1),
+            (&[(0, 5), (5, 2)], 2),
+            (&[(0, 5), (5, 2), (7, 2)], 1),
+            (&[(0, 4), (5, 4)], 2),
+            (&[(4, 4), (0, 4)], 2),
+            (&[(0, half), (half, half)], 1),
+            (&[(0, half), (half, half + 1)], 2),
+        ] {
+            let mut pieces: Pieces<Vec<u8>> = Pieces::default();
+            for (at, length) in writes {
+                pieces.write(u64::try_from(*at).expect("small"), vec![1; *length]);
+            }
+            assert_eq!((pieces.count(), pieces.is_empty()), (want, want == 0), "{writes:?}");
+            let all: usize = writes.iter().map(|(_, length)| length).sum();
+            assert_eq!(pieces.memory(), u64::try_from(all).expect("small"));
+        }
+    }
 }

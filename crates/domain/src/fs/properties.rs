@@ -274,6 +274,23 @@ mod tests {
     }
 
     #[test]
+    fn attributes_after_a_change() {
+        use AttributesSetting::{Preserve, Set, Source};
+        let (hidden, archive) = (Attributes::HIDDEN, Attributes::ARCHIVE);
+        let kept = hidden.with(Attributes::DIRECTORY);
+        let refused = Err(FileRefusal::InvalidAttributes);
+        for (setting, current, directory, want) in [
+            (Set(archive), hidden, false, Ok(archive)),
+            (Set(hidden), Attributes::DIRECTORY, true, Ok(kept)),
+            (Set(Attributes::DIRECTORY), hidden, false, refused),
+            (Preserve, hidden, false, Ok(hidden)),
+            (Source, kept, true, Ok(kept)),
+        ] {
+            assert_eq!(changed_attributes(setting, current, directory), want, "{current:?}");
+        }
+    }
+
+    #[test]
     fn what_a_setting_makes_of_a_time() {
         let (current, now, other) = (Timestamp(1), Timestamp(2), Timestamp(3));
         for (setting, want) in [

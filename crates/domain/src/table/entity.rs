@@ -183,4 +183,13 @@ mod tests {
         assert_eq!(old.merged(&Properties::default()), old.clone().sorted());
         assert_eq!(merged.get("b"), Some(&Value::Int32(4)));
     }
+
+    #[test]
+    fn stored_ones_are_taken_as_they_are() {
+        let pairs = vec![("b".to_string(), Value::Int32(1)), ("a".to_string(), Value::Int32(2))];
+        let read = Properties::from_stored(pairs.clone());
+        assert_eq!(Properties::new(pairs), Ok(read.clone()));
+        assert_eq!((read.len(), read.is_empty()), (2, false));
+        assert!(Properties::from_stored(Vec::new()).is_empty());
+    }
 }

@@ -202,6 +202,10 @@ mod tests {
             (EdmType::Double, "-1.5e-300", Some(Value::Double(-1.5e-300))),
             (EdmType::Double, "-Infinity", Some(Value::Double(f64::NEG_INFINITY))),
             (EdmType::Double, "1e999", None),
+            (EdmType::Double, "Infinity", Some(Value::Double(f64::INFINITY))),
+            (EdmType::Double, "INF", Some(Value::Double(f64::INFINITY))),
+            (EdmType::Double, "-Infinity", Some(Value::Double(f64::NEG_INFINITY))),
+            (EdmType::Double, "-INF", Some(Value::Double(f64::NEG_INFINITY))),
             (EdmType::Double, "inf", None),
             (EdmType::Double, "+1", None),
             (EdmType::Double, "", None),
@@ -245,6 +249,24 @@ mod tests {
         }
         for name in ["Edm.Decimal", "String", "edm.string", ""] {
             assert_eq!(EdmType::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (value, size, payload) in [
+            (Value::String("aé".to_string()), 8, 4),
+            (Value::String("\u{1F600}".to_string()), 8, 4),
+            (Value::String(String::new()), 4, 0),
+            (Value::Int32(1), 4, 0),
+            (Value::Int64(1), 8, 0),
+            (Value::Double(1.0), 8, 0),
+            (Value::DateTime(Timestamp(1)), 8, 0),
+            (Value::Boolean(true), 1, 0),
+            (Value::Guid(Guid(1)), 16, 0),
+            (Value::Binary(alloc::vec![1; 5]), 9, 5),
+        ] {
+            assert_eq!((value.size(), value.payload()), (size, payload), "{value:?}");
         }
     }
 }

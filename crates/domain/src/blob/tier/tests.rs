@@ -58,6 +58,11 @@ fn changes() {
             Err(KeptRefusal::BlobBeingRehydrated.into()),
         ),
         (
+            on_its_way(Hot, Standard, 90),
+            TierChange { may_hurry: false, ..ask(Hot, Some(Standard)) },
+            Ok((on_its_way(Hot, Standard, 90), Pending)),
+        ),
+        (
             on_its_way(Hot, High, 9),
             ask(Hot, Some(Standard)),
             Err(KeptRefusal::BlobBeingRehydrated.into()),

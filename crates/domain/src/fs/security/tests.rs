@@ -146,6 +146,9 @@ fn what_is_inherited() {
     let parent = |text: &str| Descriptor::parse_sddl(text).unwrap_or_default();
     for (text, for_file, for_directory) in [
         ("D:AI(A;OI;FA;;;BU)", "D:AI(A;ID;FA;;;BU)", "D:AI(A;OIIOID;FA;;;BU)"),
+        ("D:AI(A;OISAFA;FA;;;BU)", "D:AI(A;IDSAFA;FA;;;BU)", "D:AI(A;OIIOIDSAFA;FA;;;BU)"),
+        ("D:AI(A;CISA;GR;;;CO)", "(A;;FA;;;SY)", "(A;IDSA;FR;;;BA)(A;CIIOIDSA;GR;;;CO)"),
+        ("D:AI(A;CIFA;FR;;;CG)", "(A;;FA;;;SY)", "(A;IDFA;FR;;;SY)(A;CIIOIDFA;FR;;;CG)"),
         ("D:AI(A;CINP;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;ID;FA;;;BU)"),
         ("D:(A;OI;FA;;;BU)", "D:(A;;FA;;;BU)", "D:(A;OIIO;FA;;;BU)"),
         ("D:(A;;FA;;;BU)", "(A;;FA;;;BA)(A;;FA;;;SY)", "(A;;FA;;;BA)(A;;FA;;;SY)"),

@@ -53,6 +53,19 @@ fn limits() {
     let mut over = exact(256);
     over[0].max_age_seconds = 10;
     assert_eq!(check(&over), Err(CorsFault::TooLarge));
+    // A comma counts too.
+    let listed = |n: usize| {
+        let origins = format!("{},{}", "o".repeat(125), "o".repeat(n));
+        vec![rule(&origins, "GET", &"h".repeat(256), ""); 4]
+    };
+    assert_eq!(check(&listed(126)), Ok(()));
+    assert_eq!(check(&listed(127)), Err(CorsFault::TooLarge));
+}
+
+#[test]
+fn a_sample_names_its_origin_and_verb() {
+    let made = CorsRule::sample("http://a", "PUT");
+    assert_eq!(made, CorsRule { max_age_seconds: 0, ..rule("http://a", "PUT", "", "") });
 }
 
 #[test]

@@ -99,6 +99,8 @@ mod tests {
             (text("\u{10000}"), text("\u{FFFD}"), LESS),
             (Value::Int32(2), Value::Int32(1), GREATER),
             (Value::Int64(2), Value::Int32(2), EQUAL),
+            (Value::Int64(2), Value::Int64(2), EQUAL),
+            (Value::Int64(3), Value::Int64(2), GREATER),
             (Value::Int64(i64::MAX), Value::Int32(2), GREATER),
             (Value::Double(2.0), Value::Int32(2), EQUAL),
             (Value::Double(2.5), Value::Int64(2), GREATER),

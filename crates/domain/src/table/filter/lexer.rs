@@ -192,6 +192,9 @@ mod tests {
             ("1.5E-3", Some(Value::Double(0.0015))),
             ("2D", Some(Value::Double(2.0))),
             ("-INF", Some(Value::Double(f64::NEG_INFINITY))),
+            ("-Infinity", Some(Value::Double(f64::NEG_INFINITY))),
+            ("INF", Some(Value::Double(f64::INFINITY))),
+            ("Infinity", Some(Value::Double(f64::INFINITY))),
             ("5x", None),
             ("-", None),
             ("true", Some(Value::Boolean(true))),
@@ -210,6 +213,8 @@ mod tests {
             };
             assert_eq!(read, want, "{text}");
         }
+        let nan = Lexer::new("NaN").next();
+        assert!(matches!(nan, Ok(Token::Literal(Value::Double(number))) if number.is_nan()));
     }
 
     #[test]

@@ -279,6 +279,8 @@ mod tests {
         assert_eq!(read(&nested(64)), "a");
         assert_eq!(read(&nested(65)), "too deep");
         assert_eq!(read(&"not ".repeat(10_000)), "too deep");
+        let beside = format!("(a){}", " or (a)".repeat(100));
+        assert!(parse(&beside).is_ok(), "beside each other, not nested");
         let long = format!("a{}", " or a".repeat(5_000));
         assert!(matches!(parse(&long), Ok(Some(Expression::Or(all))) if all.len() == 5_001));
     }
