@@ -85,3 +85,19 @@ fn whole_seconds(value: &Value) -> Option<u64> {
     let (whole, fraction) = text.split_once('.')?;
     fraction.bytes().all(|b| b.is_ascii_digit()).then(|| whole.parse().ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_a_most() {
+        for (length, want) in [(0, true), (32_760, true), (32_762, false), (40_000, false)] {
+            let token = format!("e30.e30.{}", "A".repeat(length));
+            assert_eq!(Jwt::read(&token).is_some(), want, "{}", token.len());
+        }
+        for text in ["", "e30", "e30.e30", "W10.e30.AA", "e30.W10.AA", "e30.e30.!", "!.e30.AA"] {
+            assert!(Jwt::read(text).is_none(), "{text}");
+        }
+    }
+}

@@ -144,4 +144,15 @@ mod tests {
             assert_eq!(got, want, "{document}");
         }
     }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        for (error, want) in [
+            (KeySetError::Shape, "it is no JSON document with a list of keys"),
+            (KeySetError::TooMany, "it has too many keys"),
+            (KeySetError::NoneUsable, "it has no key with a kid for RS256 or ES256 signatures"),
+        ] {
+            assert_eq!(error.to_string(), want);
+        }
+    }
 }

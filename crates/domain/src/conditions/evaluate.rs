@@ -167,3 +167,33 @@ impl Truth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::blob::tags::{Predicate, Tags, collect};
+    use zaffre_base::{ETag, Stamp};
+
+    /// `If-None-Match: *` of who holds the lease lets them replace; what tags say counts still.
+    #[test]
+    fn tags_count_for_who_holds_the_lease() {
+        let tags: Tags = collect([("a", "1")]).unwrap_or_default();
+        let current = Validators { etag: ETag(Stamp(1)), last_modified: Timestamp(0), tags: &tags };
+        for (holds_lease, predicate, want) in [
+            (true, None, Ok(())),
+            (true, Some("a = '1'"), Ok(())),
+            (true, Some("a = '2'"), Err(Refusal::ConditionNotMet)),
+            (false, None, Err(Refusal::BlobAlreadyExists)),
+            (false, Some("a = '1'"), Err(Refusal::BlobAlreadyExists)),
+        ] {
+            let conditions = Conditions {
+                if_none_match: Some(TagCondition::Any),
+                if_tags: predicate.and_then(|text| Predicate::parse(text).ok()),
+                ..Conditions::default()
+            };
+            let access = Access::CreateOrReplace { holds_lease };
+            assert_eq!(evaluate(&conditions, Some(&current), access), want, "{predicate:?}");
+        }
+    }
+}

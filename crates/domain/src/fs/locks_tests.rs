@@ -146,6 +146,12 @@ fn a_numbered_request_is_known_when_it_comes_again() {
     assert!(!known.is_replay(2, 7));
     assert!(!known.is_replay(1, 8), "another number, which forgets the first");
     assert!(!known.is_replay(1, 7));
+    for (index, number) in [(2, 8), (1, 9), (1, 10), (64, 1)] {
+        known.done(index, number);
+    }
+    for (index, number, want) in [(2, 8, true), (1, 9, false), (1, 10, false), (64, 1, true)] {
+        assert_eq!(known.is_replay(index, number), want, "{index} {number}");
+    }
     known.done(0, 1);
     known.done(65, 1);
     assert!(!known.is_replay(0, 1));

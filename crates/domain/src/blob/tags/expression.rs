@@ -232,7 +232,7 @@ mod tests {
         assert!(Predicate::parse(&nested(TAG_PREDICATE_DEPTH)).is_ok());
         assert!(Predicate::parse(&nested(TAG_PREDICATE_DEPTH + 1)).is_err());
         assert!(Predicate::parse(&"(".repeat(100_000)).is_err());
-        let beside = vec!["((a='1'))"; TAG_PREDICATE_OPERATORS + 1].join(" AND ");
+        let beside = ["((a='1'))"; TAG_PREDICATE_OPERATORS + 1].join(" AND ");
         assert!(Predicate::parse(&beside).is_ok(), "beside each other, not nested");
     }
 }

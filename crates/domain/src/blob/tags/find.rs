@@ -253,7 +253,7 @@ mod tests {
         ] {
             let found = FindExpression::parse(text, FindScope::Account);
             let shown = found.map(|found| found.shown(&tags)).unwrap_or_default();
-            let shown: Vec<&str> = shown.iter().map(|(name, _)| name.as_str()).collect();
+            let shown: Vec<&str> = shown.keys().map(String::as_str).collect();
             assert_eq!(shown, want, "{text}");
         }
     }

@@ -55,6 +55,25 @@ fn texts_that_make_no_sense() {
 }
 
 #[test]
+fn identifiers_as_texts() {
+    let of = |parts: usize| alloc::format!("S-1-5{}", "-1".repeat(parts));
+    for (text, good) in [
+        ("S-1-281474976710655-1", true),
+        ("S-1-281474976710656-1", false),
+        ("S-1-5-4294967295", true),
+        ("S-1-5-4294967296", false),
+        ("S-1-0x5-0x10", true),
+        ("S-1-0x-1", false),
+        ("s-1-5-18", true),
+        (&of(15), true),
+        (&of(16), false),
+        (&of(0), false),
+    ] {
+        assert_eq!(Sid::parse(text).is_ok(), good, "{text}");
+    }
+}
+
+#[test]
 fn known_bytes() {
     let descriptor = Descriptor::parse_sddl("O:BAG:SYD:(A;;FA;;;SY)").unwrap_or_default();
     let want: &[u8] = &[

@@ -42,6 +42,7 @@ fn limits() {
         (vec![rule("*", "GET", "", &many(65, ""))], Err(CorsFault::Headers)),
         (vec![rule("*", "GET", &many(2, "*"), &many(2, "*"))], Ok(())),
         (vec![rule("*", "GET", &many(3, "*"), "")], Err(CorsFault::Headers)),
+        (vec![rule("*", "GET", &format!("{},x-*,y-*", many(64, "")), "")], Ok(())),
         (vec![rule("*", "GET", &"h".repeat(257), "")], Err(CorsFault::Headers)),
         (vec![rule(&"o".repeat(210), "GET", &"h".repeat(210), ""); 5], Err(CorsFault::TooLarge)),
     ] {
