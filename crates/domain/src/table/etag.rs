@@ -1,14 +1,22 @@
 //! ETags of entities: their Timestamp in another dress, and what a caller may compare it with.
 
 use super::value::{date_text, parse_date};
-use alloc::format;
 use alloc::string::String;
 use zaffre_base::{Stamp, Timestamp};
 
 /// The ETag of the state that `stamp` made: `W/"datetime'2026-11-15T04%3A42%3A16.12Z'"`.
 pub fn etag(stamp: Stamp) -> String {
-    let text = date_text(stamp.time()).replace(':', "%3A");
-    format!("W/\"datetime'{text}'\"")
+    let text = date_text(stamp.time());
+    let mut tag = String::with_capacity(text.len() + 20);
+    tag.push_str("W/\"datetime'");
+    for (index, piece) in text.split(':').enumerate() {
+        if index > 0 {
+            tag.push_str("%3A");
+        }
+        tag.push_str(piece);
+    }
+    tag.push_str("'\"");
+    tag
 }
 
 /// What If-Match asks for.

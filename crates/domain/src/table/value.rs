@@ -173,12 +173,12 @@ pub fn parse_date(text: &str) -> Option<Timestamp> {
 
 /// `2026-11-15T04:42:16.12Z`: the fraction without trailing zeros.
 pub fn date_text(instant: Timestamp) -> String {
-    let full = instant.iso7().to_string();
-    let (whole, fraction) = full.trim_end_matches('Z').split_once('.').unwrap_or_default();
-    match fraction.trim_end_matches('0') {
-        "" => format!("{whole}Z"),
-        fraction => format!("{whole}.{fraction}Z"),
-    }
+    let mut text = instant.iso7().to_string();
+    // The point keeps the zeros of the seconds.
+    let shown = text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').len();
+    text.truncate(shown);
+    text.push('Z');
+    text
 }
 
 #[cfg(test)]
