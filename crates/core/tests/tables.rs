@@ -18,7 +18,8 @@ use zaffre_testkit::Random;
 const SEEDS: u64 = 30;
 const STEPS: usize = 120;
 const PARTITIONS: [&str; 3] = ["", "a", "b"];
-const ROWS: [&str; 5] = ["", "1", "10", "2", "\u{10000}"];
+/// So many that a batch is sometimes among more rows than it looks at once.
+const ROWS: [&str; 8] = ["", "1", "10", "11", "2", "3", "4", "\u{10000}"];
 const NAMES: [&str; 4] = ["x", "y", "z", "größe"];
 
 type Named = BTreeMap<String, Value>;
@@ -127,7 +128,7 @@ fn random_op(random: &mut Random, model: &Model, partition: &str) -> Op {
 fn random_batch(random: &mut Random, model: &Model) -> Vec<Op> {
     let partition = PARTITIONS[random.index(PARTITIONS.len())];
     let mut ops: Vec<Op> = Vec::new();
-    for _ in 0..=random.below(4) {
+    for _ in 0..=random.below(6) {
         let stray = random.below(20) == 0;
         let partition = if stray { PARTITIONS[random.index(3)] } else { partition };
         let op = random_op(random, model, partition);
@@ -220,7 +221,8 @@ impl Run {
 
     async fn query(&mut self) {
         let top = 1 + self.random.index(20);
-        let (partition, row) = (PARTITIONS[self.random.index(3)], ROWS[self.random.index(5)]);
+        let (partition, row) =
+            (PARTITIONS[self.random.index(3)], ROWS[self.random.index(ROWS.len())]);
         let filter = format!("PartitionKey eq '{partition}' and RowKey ge '{row}'");
         let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
         for (filter, wanted) in [(filter.as_str(), true), ("", false)] {
@@ -268,6 +270,26 @@ async fn sequences_on_the_embedded_engine() {
 #[tokio::test]
 async fn sequences_on_the_strict_engine() {
     run_all(|seed| must(Store::strict(strict(seed)))).await;
+}
+
+/// Whatever a request can carry is committed at once, and more than that is refused as a whole.
+#[tokio::test]
+async fn large_batches() {
+    let world = World::new(must(Store::in_memory()));
+    must(world.create_table().await);
+    let large = |row: usize, properties: usize| {
+        let value = |i| (format!("p{i:02}"), Value::Binary(vec![7; 65_536]));
+        let properties = must(Properties::new((0..properties).map(value).collect()));
+        (must(EntityKey::new("p", &format!("{row}"))), Write::InsertOrMerge(properties))
+    };
+    // 63 times 64 KiB are less than 4 MiB, and leave room for keys.
+    let most = (0..4).map(|row| large(row, 15)).chain([large(4, 3)]).collect();
+    assert!(matches!(must(world.write_batch(most).await), Batch::Done(done) if done.len() == 5));
+    let more = (5..9).map(|row| large(row, 15)).chain([large(9, 4)]).collect();
+    let refused = must(world.write_batch(more).await);
+    let refusal = Refusal::from(TableRefusal::BatchTooLarge);
+    assert!(matches!(refused, Batch::Refused { index: 4, refusal: why } if why == refusal));
+    assert_eq!(world.entities("", 1_000).await.len(), 5);
 }
 
 // Power loss

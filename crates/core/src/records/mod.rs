@@ -59,9 +59,15 @@ pub(crate) trait Record: Encode<()> + for<'b> Decode<'b, ()> {
 /// A row's value as bytes, of whatever has the form of one.
 pub(crate) fn to_bytes(record: &(impl Encode<()> + ?Sized)) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    bytes.push(VERSION);
-    minicbor::encode(record, &mut bytes).expect("writing to memory and plain fields cannot fail");
+    write_bytes(record, &mut bytes);
     bytes
+}
+
+/// The same in place of what is in `bytes`.
+pub(crate) fn write_bytes(record: &(impl Encode<()> + ?Sized), bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.push(VERSION);
+    minicbor::encode(record, bytes).expect("writing to memory and plain fields cannot fail");
 }
 
 #[cfg(test)]

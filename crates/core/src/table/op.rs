@@ -2,14 +2,20 @@
 //!
 //! Must never know HTTP; every field is typed and already checked for syntax.
 
+use std::ops::Deref;
+use std::sync::Arc;
 use zaffre_base::{AccountName, TableName};
 use zaffre_domain::blob::AccessPolicy;
 use zaffre_domain::table::filter::Expression;
 use zaffre_domain::table::{EntityKey, Write};
 
-/// A table by its full name.
+/// A table by its full name. Clones share it: every operation of a batch has one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TablePath {
+pub struct TablePath(Arc<TableNames>);
+
+/// The names in a [`TablePath`].
+#[derive(PartialEq, Eq, Debug)]
+pub struct TableNames {
     /// The account.
     pub account: AccountName,
     /// The table, in the case it was asked for in.
@@ -21,7 +27,16 @@ pub struct TablePath {
 impl TablePath {
     /// A table of an account.
     pub fn new(account: &AccountName, table: TableName) -> Self {
-        Self { account: account.clone(), folded: table.folded(), table }
+        let (account, folded) = (account.clone(), table.folded());
+        Self(Arc::new(TableNames { account, table, folded }))
+    }
+}
+
+impl Deref for TablePath {
+    type Target = TableNames;
+
+    fn deref(&self) -> &TableNames {
+        &self.0
     }
 }
 

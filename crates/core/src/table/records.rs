@@ -1,8 +1,9 @@
 //! The rows of the Table service: tables, and entities with values of every type.
 
 use crate::directory::{Family, Listed};
-use crate::records::{self, Policy, Record, fields};
+use crate::records::{Policy, Record, fields};
 use minicbor::{Decode, Encode};
+use std::borrow::Cow;
 use zaffre_base::{Guid, Incarnation, Stamp, Timestamp};
 use zaffre_domain::Refusal;
 use zaffre_domain::table::{Properties, TableRefusal, Value};
@@ -44,7 +45,7 @@ impl Listed for Table {
 /// The row of an entity: when it was written, and its properties or the first part of them.
 #[derive(Clone, PartialEq, Eq, Debug, Encode, Decode)]
 #[cbor(map)]
-pub(crate) struct Stored {
+pub(crate) struct Stored<'a> {
     #[cbor(n(0), with = "fields")]
     pub(crate) written: Stamp,
     /// How many more parts there are, each in a row of its own.
@@ -52,34 +53,34 @@ pub(crate) struct Stored {
     pub(crate) parts: u8,
     /// The properties, or as much of them as fits.
     #[cbor(n(2), with = "minicbor::bytes")]
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Cow<'a, [u8]>,
 }
 
-impl Record for Stored {
+impl Record for Stored<'_> {
     const WHAT: &'static str = "entity";
 }
 
-/// All properties of an entity.
+/// All properties of an entity. Written from where they are; what is read is its own.
 #[derive(Clone, PartialEq, Debug, Encode, Decode)]
 #[cbor(transparent)]
-pub(crate) struct StoredProperties(#[n(0)] Vec<Property>);
+pub(crate) struct StoredProperties<'a>(#[n(0)] Vec<Property<'a>>);
 
-impl Record for StoredProperties {
+impl Record for StoredProperties<'_> {
     const WHAT: &'static str = "properties of an entity";
 }
 
 #[derive(Clone, PartialEq, Debug, Encode, Decode)]
-struct Property {
+struct Property<'a> {
     #[n(0)]
-    name: String,
+    name: Cow<'a, str>,
     #[n(1)]
-    value: StoredValue,
+    value: StoredValue<'a>,
 }
 
 #[derive(Clone, PartialEq, Debug, Encode, Decode)]
-enum StoredValue {
+enum StoredValue<'a> {
     #[n(0)]
-    String(#[n(0)] String),
+    String(#[n(0)] Cow<'a, str>),
     #[n(1)]
     Int32(#[n(0)] i32),
     #[n(2)]
@@ -94,77 +95,42 @@ enum StoredValue {
     #[n(6)]
     Guid(#[cbor(n(0), with = "fields")] Guid),
     #[n(7)]
-    Binary(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
+    Binary(#[cbor(n(0), with = "minicbor::bytes")] Cow<'a, [u8]>),
 }
 
-/// The same bytes, made of properties where they are.
-#[derive(Encode)]
-#[cbor(transparent)]
-struct SentProperties<'a>(#[n(0)] Vec<SentProperty<'a>>);
-
-#[derive(Encode)]
-struct SentProperty<'a> {
-    #[n(0)]
-    name: &'a str,
-    #[n(1)]
-    value: SentValue<'a>,
-}
-
-#[derive(Encode)]
-enum SentValue<'a> {
-    #[n(0)]
-    String(#[n(0)] &'a str),
-    #[n(1)]
-    Int32(#[n(0)] i32),
-    #[n(2)]
-    Int64(#[n(0)] i64),
-    #[n(3)]
-    Double(#[n(0)] u64),
-    #[n(4)]
-    Boolean(#[n(0)] bool),
-    #[n(5)]
-    DateTime(#[cbor(n(0), with = "fields")] Timestamp),
-    #[n(6)]
-    Guid(#[cbor(n(0), with = "fields")] Guid),
-    #[n(7)]
-    Binary(#[cbor(n(0), with = "minicbor::bytes")] &'a [u8]),
-}
-
-impl StoredProperties {
-    /// The row's value for these properties.
-    pub(crate) fn bytes_of(properties: &Properties) -> Vec<u8> {
-        records::to_bytes(&SentProperties(properties.iter().map(sent).collect()))
+impl<'a> From<&'a Properties> for StoredProperties<'a> {
+    fn from(properties: &'a Properties) -> Self {
+        let stored = |(name, value): (&'a str, &'a Value)| {
+            let value = match value {
+                Value::String(text) => StoredValue::String(Cow::Borrowed(text)),
+                Value::Int32(number) => StoredValue::Int32(*number),
+                Value::Int64(number) => StoredValue::Int64(*number),
+                Value::Double(number) => StoredValue::Double(number.to_bits()),
+                Value::Boolean(is) => StoredValue::Boolean(*is),
+                Value::DateTime(instant) => StoredValue::DateTime(*instant),
+                Value::Guid(guid) => StoredValue::Guid(*guid),
+                Value::Binary(bytes) => StoredValue::Binary(Cow::Borrowed(bytes)),
+            };
+            Property { name: Cow::Borrowed(name), value }
+        };
+        Self(properties.iter().map(stored).collect())
     }
 }
 
-fn sent<'a>((name, value): (&'a str, &'a Value)) -> SentProperty<'a> {
-    let value = match value {
-        Value::String(text) => SentValue::String(text),
-        Value::Int32(number) => SentValue::Int32(*number),
-        Value::Int64(number) => SentValue::Int64(*number),
-        Value::Double(number) => SentValue::Double(number.to_bits()),
-        Value::Boolean(is) => SentValue::Boolean(*is),
-        Value::DateTime(instant) => SentValue::DateTime(*instant),
-        Value::Guid(guid) => SentValue::Guid(*guid),
-        Value::Binary(bytes) => SentValue::Binary(bytes),
-    };
-    SentProperty { name, value }
-}
-
-impl From<StoredProperties> for Properties {
-    fn from(stored: StoredProperties) -> Self {
-        let value = |property: Property| {
+impl From<StoredProperties<'_>> for Properties {
+    fn from(stored: StoredProperties<'_>) -> Self {
+        let value = |property: Property<'_>| {
             let value = match property.value {
-                StoredValue::String(text) => Value::String(text),
+                StoredValue::String(text) => Value::String(text.into_owned()),
                 StoredValue::Int32(number) => Value::Int32(number),
                 StoredValue::Int64(number) => Value::Int64(number),
                 StoredValue::Double(bits) => Value::Double(f64::from_bits(bits)),
                 StoredValue::Boolean(is) => Value::Boolean(is),
                 StoredValue::DateTime(instant) => Value::DateTime(instant),
                 StoredValue::Guid(guid) => Value::Guid(guid),
-                StoredValue::Binary(bytes) => Value::Binary(bytes),
+                StoredValue::Binary(bytes) => Value::Binary(bytes.into_owned()),
             };
-            (property.name, value)
+            (property.name.into_owned(), value)
         };
         Self::from_stored(stored.0.into_iter().map(value).collect())
     }
@@ -189,12 +155,11 @@ mod tests {
         ];
         let named = values.iter().enumerate().map(|(i, value)| (format!("p{i}"), value.clone()));
         let properties = Properties::from_stored(named.collect());
-        let bytes = StoredProperties::bytes_of(&properties);
+        let bytes = StoredProperties::from(&properties).to_bytes();
         let read = StoredProperties::from_bytes(&bytes).ok();
-        assert_eq!(read.as_ref().map(Record::to_bytes), Some(bytes), "one form for both ways");
         assert_eq!(read.map(Properties::from), Some(properties));
         let nan = Properties::from_stored(vec![("n".to_owned(), Value::Double(f64::NAN))]);
-        let back = StoredProperties::from_bytes(&StoredProperties::bytes_of(&nan));
+        let back = StoredProperties::from_bytes(&StoredProperties::from(&nan).to_bytes());
         let back = back.map(Properties::from).ok();
         let is_nan = |value: &Value| matches!(value, Value::Double(n) if n.is_nan());
         assert!(back.is_some_and(|p| p.get("n").is_some_and(is_nan)));

@@ -1,6 +1,6 @@
 //! What the operations of the Table service answer, as plain data for a protocol to render.
 
-use zaffre_base::{Stamp, TableName};
+use zaffre_base::TableName;
 use zaffre_domain::Refusal;
 use zaffre_domain::table::{Entity, EntityKey};
 
@@ -26,7 +26,7 @@ pub struct EntityPage {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Wrote {
     /// The entity is as it was made here.
-    Entity(Box<Entity>),
+    Entity(Entity),
     /// The entity is gone.
     Gone,
 }
@@ -43,13 +43,4 @@ pub enum Batch {
         /// Why.
         refusal: Refusal,
     },
-}
-
-/// The commit of an entity that was just written.
-pub(crate) fn entity(
-    key: EntityKey,
-    written: Stamp,
-    properties: zaffre_domain::table::Properties,
-) -> Wrote {
-    Wrote::Entity(Box::new(Entity { key, written, properties }))
 }

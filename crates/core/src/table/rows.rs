@@ -4,7 +4,8 @@
 
 use super::keys::Keys;
 use super::records::{Stored, StoredProperties};
-use crate::records::Record;
+use crate::records::{Record, write_bytes};
+use std::borrow::Cow;
 use zaffre_base::Stamp;
 use zaffre_domain::table::{Entity, EntityKey, Properties};
 use zaffre_store::{Interrupt, Snapshot, StoreError, Tx};
@@ -12,40 +13,44 @@ use zaffre_store::{Interrupt, Snapshot, StoreError, Tx};
 /// Bytes of properties in one row; the rest of the row's limit is for what else is in it.
 const PART_BYTES: usize = 60 * 1024;
 
-/// The properties cut for their rows: what the first holds, and the parts after it.
-pub(super) struct Cut {
-    pub(super) first: Stored,
-    pub(super) parts: Vec<Vec<u8>>,
+/// An entity's properties as bytes, before they are cut for their rows.
+pub(super) fn bytes_of(properties: &Properties) -> Vec<u8> {
+    StoredProperties::from(properties).to_bytes()
 }
 
-impl Cut {
-    /// Cuts the properties of an entity written by the commit `written`.
-    pub(super) fn new(written: Stamp, properties: &Properties) -> Result<Self, StoreError> {
-        let mut first = StoredProperties::bytes_of(properties);
-        let rest = first.get(PART_BYTES..).unwrap_or_default();
-        let parts: Vec<Vec<u8>> = rest.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
-        first.truncate(PART_BYTES);
-        let count = u8::try_from(parts.len())
+/// The properties cut for their rows: what the first holds, and the parts after it.
+pub(super) struct Cut<'a> {
+    first: Stored<'a>,
+    rest: &'a [u8],
+}
+
+impl<'a> Cut<'a> {
+    /// Cuts the properties, as bytes, of an entity written by the commit `written`.
+    pub(super) fn new(written: Stamp, bytes: &'a [u8]) -> Result<Self, StoreError> {
+        let (first, rest) = bytes.split_at_checked(PART_BYTES).unwrap_or((bytes, &[]));
+        let parts = u8::try_from(rest.len().div_ceil(PART_BYTES))
             .map_err(|_| StoreError::Limit("more parts than an entity can have"))?;
-        Ok(Self { first: Stored { written, parts: count, bytes: first }, parts })
+        Ok(Self { first: Stored { written, parts, bytes: Cow::Borrowed(first) }, rest })
     }
 
-    /// Bytes in all.
-    pub(super) fn len(&self) -> usize {
-        self.first.bytes.len() + self.parts.iter().map(Vec::len).sum::<usize>()
+    /// How many parts there are after the first row.
+    pub(super) fn parts(&self) -> u8 {
+        self.first.parts
     }
 
-    /// Writes them, the first under `row`, in place of an entity that had `before` parts.
+    /// Writes them, the first under `row`, in place of an entity that had `before` parts. Many are
+    /// written one after the other, with one `buffer`.
     pub(super) fn store(
         &self,
         tx: &mut Tx<'_>,
         keys: Keys,
-        key: &EntityKey,
-        row: &[u8],
+        (key, row): (&EntityKey, &[u8]),
         before: u8,
+        buffer: &mut Vec<u8>,
     ) -> Result<(), Interrupt> {
-        self.first.store(tx, row)?;
-        for (number, part) in (0..).zip(&self.parts) {
+        write_bytes(&self.first, buffer);
+        tx.put(row, buffer)?;
+        for (number, part) in (0..).zip(self.rest.chunks(PART_BYTES)) {
             tx.put(&keys.part(key, number), part)?;
         }
         for number in self.first.parts..before {
@@ -74,9 +79,9 @@ pub(super) fn load(
     tx: &mut Tx<'_>,
     keys: Keys,
     key: &EntityKey,
-    first: &Stored,
+    first: &Stored<'_>,
 ) -> Result<Properties, Interrupt> {
-    let mut bytes = first.bytes.clone();
+    let mut bytes = first.bytes.to_vec();
     for number in 0..first.parts {
         let part = tx.get(&keys.part(key, number))?.ok_or_else(missing)?;
         bytes.extend_from_slice(&part);
@@ -89,9 +94,10 @@ pub(super) fn entity(
     inside: &Snapshot,
     keys: Keys,
     key: EntityKey,
-    first: Stored,
+    first: Stored<'_>,
 ) -> Result<Entity, StoreError> {
-    let Stored { written, parts, mut bytes } = first;
+    let Stored { written, parts, bytes } = first;
+    let mut bytes = bytes.into_owned();
     for number in 0..parts {
         let part = inside.get(&keys.part(&key, number))?.ok_or_else(missing)?;
         bytes.extend_from_slice(&part);

@@ -4,7 +4,7 @@ use super::entities::find;
 use super::keys::Keys;
 use super::op::{TablePath, WriteEntity};
 use super::records::{Stored, Table};
-use super::reply::{Batch, Wrote, entity};
+use super::reply::{Batch, Wrote};
 use super::rows::{self, Cut};
 use crate::directory::{alive, hold};
 use crate::records::Record;
@@ -17,11 +17,17 @@ use zaffre_base::Stamp;
 use zaffre_base::planted::{Bug, planted};
 use zaffre_domain::Refusal;
 use zaffre_domain::table::write::Existing;
-use zaffre_domain::table::{Properties, TableRefusal, batch};
-use zaffre_store::{Abort, Interrupt, StoreError, TransactError, Tx};
+use zaffre_domain::table::{Entity, Properties, TableRefusal, Write, batch};
+use zaffre_store::meta::limits;
+use zaffre_store::{Abort, Interrupt, Row, StoreError, TransactError, Tx};
 
-/// Bytes of entities that one commit writes at most; the rest of its limit is for keys.
-const COMMIT_BYTES: usize = 3 * 1024 * 1024;
+/// Bytes of a row beside its key and what is in it, at most: where it is, when it was written, how
+/// long all that is.
+const ROW_BYTES: usize = 320;
+/// Operations from which on one look at all their rows is worth it.
+const WORTH_A_LOOK: usize = 3;
+/// Rows that may be found by it.
+const HARDLY_ANY: usize = 4;
 /// Rows that one commit reads at most, below the store's own limit.
 const COMMIT_READS: usize = 450;
 
@@ -66,6 +72,30 @@ struct Declined {
     refusal: Refusal,
 }
 
+/// What a write needs that does not depend on what is there: made once, however often the
+/// transaction runs, and not where everybody else would wait for it.
+struct Prepared {
+    op: WriteEntity,
+    /// The entity's row.
+    row: Vec<u8>,
+    /// What was sent, as bytes, where nothing else can become of it.
+    sent: Option<Vec<u8>>,
+}
+
+impl Prepared {
+    fn new(op: WriteEntity, keys: Keys) -> Self {
+        let sent = match &op.write {
+            Write::Insert(sent) => Some(rows::bytes_of(sent)),
+            Write::Update(..)
+            | Write::Merge(..)
+            | Write::InsertOrReplace(_)
+            | Write::InsertOrMerge(_)
+            | Write::Delete(_) => None,
+        };
+        Self { row: keys.entity(&op.key), op, sent }
+    }
+}
+
 async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Batch, Error> {
     let found = match find(core, &at).await {
         Err(Error::Refused(refusal)) => return Ok(Batch::Refused { index: 0, refusal }),
@@ -74,17 +104,26 @@ async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Bat
     let place = found.place;
     let hold = hold(&place, found.pin);
     let keys = Keys(place.incarnation);
-    let ops = Arc::new(ops);
-    let sent = Arc::clone(&ops);
+    let prepared: Vec<Prepared> = ops.into_iter().map(|op| Prepared::new(op, keys)).collect();
+    let prepared = Arc::new(prepared);
+    let sent = Arc::clone(&prepared);
     let body = move |tx: &mut Tx<'_>| {
         // Held for as long as this may run, even if the caller goes away.
         let _ = &hold;
         alive::<Table>(tx, keys.0).map_err(|abort| declined(0, abort))?;
-        Writing { stamp: tx.stamp(), keys, bytes: 0, reads: 0 }.all(tx, &ops)
+        let near = look(tx, &prepared).map_err(Abort::from)?;
+        let buffer = Vec::new();
+        Writing { stamp: tx.stamp(), keys, near, buffer, bytes: 0, reads: 0 }.all(tx, &prepared)
     };
     let meta = core.store().meta.clone();
     match detached(async move { Ok(meta.transact(&place.placement, body).await) }).await? {
-        Ok(made) => Ok(Batch::Done(made.into_iter().zip(&*sent).map(wrote).collect())),
+        // The transaction is over and has let go of its own.
+        Ok(made) => Ok(Batch::Done(match Arc::try_unwrap(sent) {
+            Ok(sent) => made.into_iter().zip(sent).map(|(made, p)| wrote(made, p.op)).collect(),
+            Err(sent) => {
+                made.into_iter().zip(&*sent).map(|(made, p)| wrote(made, p.op.clone())).collect()
+            }
+        })),
         Err(TransactError::Body(Declined { index, refusal })) => {
             Ok(Batch::Refused { index, refusal })
         }
@@ -92,14 +131,14 @@ async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Bat
     }
 }
 
-/// Copied here and not inside the transaction, where everybody else would wait for it.
-fn wrote((made, op): (Made, &WriteEntity)) -> Wrote {
+fn wrote(made: Made, op: WriteEntity) -> Wrote {
+    let key = op.key;
     match made {
-        Made::AsSent(stamp) => {
-            let sent = op.write.sent().cloned().unwrap_or_default();
-            entity(op.key.clone(), stamp, sent)
+        Made::AsSent(written) => {
+            let properties = op.write.into_sent().unwrap_or_default();
+            Wrote::Entity(Entity { key, written, properties })
         }
-        Made::Other(stamp, properties) => entity(op.key.clone(), stamp, properties),
+        Made::Other(written, properties) => Wrote::Entity(Entity { key, written, properties }),
         Made::Gone => Wrote::Gone,
     }
 }
@@ -111,16 +150,31 @@ fn declined(index: usize, abort: Abort<Refusal>) -> Abort<Declined> {
     }
 }
 
+/// One look instead of one for each entity: most batches write entities that are next to each other,
+/// to where there are none or hardly any. All rows from the first to the last, unless they are many.
+fn look(tx: &mut Tx<'_>, ops: &[Prepared]) -> Result<Option<Vec<Row>>, Interrupt> {
+    let rows = || ops.iter().map(|op| &op.row);
+    let (Some(first), Some(last)) = (rows().min(), rows().max()) else { return Ok(None) };
+    if ops.len() < WORTH_A_LOOK {
+        return Ok(None);
+    }
+    let found = tx.scan(first, Some(&[last.as_slice(), &[0]].concat()), HARDLY_ANY + 1)?;
+    Ok((found.len() <= HARDLY_ANY).then_some(found))
+}
+
 /// A commit under way.
 struct Writing {
     stamp: Stamp,
     keys: Keys,
+    /// All rows around those that are written, if they are known.
+    near: Option<Vec<Row>>,
+    buffer: Vec<u8>,
     bytes: usize,
     reads: usize,
 }
 
 impl Writing {
-    fn all(mut self, tx: &mut Tx<'_>, ops: &[WriteEntity]) -> Result<Vec<Made>, Abort<Declined>> {
+    fn all(mut self, tx: &mut Tx<'_>, ops: &[Prepared]) -> Result<Vec<Made>, Abort<Declined>> {
         let mut done = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
             if planted(Bug::TornBatch) && index > 0 && self.stamp.0.is_multiple_of(4) {
@@ -132,10 +186,17 @@ impl Writing {
         Ok(done)
     }
 
-    fn one(&mut self, tx: &mut Tx<'_>, op: &WriteEntity) -> Result<Made, Abort<Refusal>> {
+    /// The row as it was before; a batch has no row twice.
+    fn before(&self, tx: &mut Tx<'_>, row: &[u8]) -> Result<Option<Stored<'static>>, Interrupt> {
+        let Some(near) = &self.near else { return Stored::load(tx, row) };
+        let found = near.iter().find(|near| near.key == row);
+        Ok(found.map(|near| Stored::from_bytes(&near.value)).transpose()?)
+    }
+
+    fn one(&mut self, tx: &mut Tx<'_>, prepared: &Prepared) -> Result<Made, Abort<Refusal>> {
+        let Prepared { op, row, sent } = prepared;
         let key = &op.key;
-        let row = self.keys.entity(key);
-        let first = Stored::load(tx, &row)?;
+        let first = self.before(tx, row)?;
         let before = first.as_ref().map_or(0, |first| first.parts);
         self.reads += 1 + usize::from(before);
         self.check()?;
@@ -147,22 +208,32 @@ impl Writing {
             first.as_ref().map(|first| Existing { written: first.written, properties: &known });
         let made = op.write.apply(key, existing).map_err(|refusal| Abort::Fail(refusal.into()))?;
         let Some(properties) = made else {
+            self.count(row, usize::from(before), 0)?;
             rows::delete(tx, self.keys, key, before)?;
             return Ok(Made::Gone);
         };
-        let cut = Cut::new(self.stamp, &properties).map_err(Interrupt::from)?;
-        self.bytes += cut.len();
-        self.check()?;
-        cut.store(tx, self.keys, key, &row, before)?;
+        let bytes = match (&properties, sent) {
+            (Cow::Borrowed(_), Some(sent)) => Cow::Borrowed(sent),
+            (properties, _) => Cow::Owned(rows::bytes_of(properties)),
+        };
+        let cut = Cut::new(self.stamp, &bytes).map_err(Interrupt::from)?;
+        self.count(row, usize::from(before.max(cut.parts())), bytes.len())?;
+        cut.store(tx, self.keys, (key, row), before, &mut self.buffer)?;
         Ok(match properties {
             Cow::Borrowed(_) => Made::AsSent(self.stamp),
             Cow::Owned(properties) => Made::Other(self.stamp, properties),
         })
     }
 
+    /// Counts what a write puts into the commit: its first row and `parts` more.
+    fn count(&mut self, row: &[u8], parts: usize, bytes: usize) -> Result<(), Abort<Refusal>> {
+        self.bytes += bytes + (1 + parts) * (row.len() + ROW_BYTES);
+        self.check()
+    }
+
     /// Refuses what the store could not commit at once.
     fn check(&self) -> Result<(), Abort<Refusal>> {
-        if self.bytes > COMMIT_BYTES || self.reads > COMMIT_READS {
+        if self.bytes > limits::WRITE_BYTES || self.reads > COMMIT_READS {
             return Err(Abort::Fail(TableRefusal::BatchTooLarge.into()));
         }
         Ok(())

@@ -39,7 +39,7 @@ impl Write {
     }
 
     /// The properties that were sent, if any were.
-    pub fn sent(&self) -> Option<&Properties> {
+    pub fn into_sent(self) -> Option<Properties> {
         match self {
             Self::Insert(sent)
             | Self::Update(sent, _)
