@@ -26,7 +26,7 @@ fn walk(body: &[u8], boundary: &Boundary, depth: usize) {
         if let Some(inner) = part.nested().filter(|_| depth > 0) {
             walk(part.content, &inner, depth - 1);
         }
-        if let Ok(request) = part.request() {
+        if let Ok(request) = part.request(None) {
             assert!(request.body.len() <= part.content.len());
             let _ = request.head(&parent);
         }

@@ -2,11 +2,11 @@
 
 use zaffre_base::AccountName;
 use zaffre_http::multipart::{Boundary, Parts};
-use zaffre_http::{Destination, RequestHead, headers};
+use zaffre_http::{Destination, RequestHead};
 use zaffre_table::format::{Prefer, negotiate};
 use zaffre_table::operation::Kind;
 use zaffre_table::read_entity;
-use zaffre_table::route::{resource, verb};
+use zaffre_table::route::{TUNNEL, resource, verb};
 use zaffre_table::target::Target;
 
 /// As many as a changeset may have, and one that is too much.
@@ -35,17 +35,17 @@ fn operations(parts: &Parts<'_>) {
     let account = AccountName::parse("acct").unwrap_or_else(|_| panic!("a legal name"));
     let parent = RequestHead::sample("POST", "/acct/$batch");
     for part in &parts.0 {
-        let Ok(request) = part.request() else { continue };
+        let Ok(request) = part.request(None) else { continue };
         assert!(request.body.len() <= part.content.len());
-        let _ = headers::single(&request.headers, "accept").map(negotiate);
-        let _ = headers::single(&request.headers, "prefer").map(Prefer::parse);
+        let _ = request.headers.single("accept").map(negotiate);
+        let _ = request.headers.single("prefer").map(Prefer::parse);
         let _ = read_entity(request.body);
         let Ok(head) = request.head(&parent) else { continue };
         let Ok(to) = Destination::read(&head, true) else { continue };
         let Ok(target) = Target::parse(&to.path, &account) else { continue };
-        let Ok(verb) = verb(&request.method, &request.headers) else { continue };
+        let Ok(verb) = verb(&request.method, request.headers.all(TUNNEL)) else { continue };
         for conditional in [false, true] {
-            check(&target, resource(&target, &verb, conditional).ok(), conditional);
+            check(&target, resource(&target, verb.as_str(), conditional).ok(), conditional);
         }
     }
 }

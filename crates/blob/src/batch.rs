@@ -90,7 +90,7 @@ impl Sender<'_> {
     fn pieces(self, parts: &Parts<'_>) -> Result<Vec<Piece>, ApiError> {
         let parent = self.parent.head;
         let piece = |(index, part): (usize, &Part<'_>)| {
-            let request = part.request()?;
+            let request = part.request(None)?;
             if !part.is_request() || !request.body.is_empty() {
                 return Err(refused("A part is not a request without a body."));
             }

@@ -13,11 +13,17 @@ pub const METADATA_PREFIX: &str = "x-ms-meta-";
 /// The header's text, trimmed; `None` when it is absent or empty, an error when it is sent twice
 /// or is not UTF-8.
 pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
-    let mut values = all(headers, name);
+    single_of(all(headers, name).map(HeaderValue::as_bytes), name)
+}
+
+/// The same for the values sent under `name`.
+pub(crate) fn single_of<'a>(
+    mut values: impl Iterator<Item = &'a [u8]>,
+    name: &str,
+) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = values.next() else { return Ok(None) };
-    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| {
-        ApiError::invalid_header_value(name, &String::from_utf8_lossy(value.as_bytes()))
-    })?;
+    let text = std::str::from_utf8(value)
+        .map_err(|_| ApiError::invalid_header_value(name, &String::from_utf8_lossy(value)))?;
     if values.next().is_some() {
         return Err(ApiError::invalid_header_value(name, text));
     }

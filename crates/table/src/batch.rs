@@ -7,35 +7,32 @@
 
 use crate::dispatch::{Dispatch, done};
 use crate::format::{Level, Prefer, negotiate};
-use crate::render::entity::{self, Place};
-use crate::render::error;
-use crate::route::{resource, verb};
+use crate::operation::Kind;
+use crate::parse::{self, Conditions};
+use crate::render::batch::{Answer, Wish};
+use crate::render::entity::Place;
+use crate::route::{TUNNEL, resource, verb};
 use crate::target::Target;
-use crate::{parse, render};
-use hyper::header::HOST;
-use hyper::{Method, StatusCode, Uri};
-use std::fmt::Write as _;
+use hyper::Method;
 use zaffre_auth::Authorized;
 use zaffre_base::limits::TABLE_BATCH_OPERATIONS;
 use zaffre_core::table as service;
 use zaffre_core::table::op::{GetEntity, TablePath, WriteEntity};
 use zaffre_core::table::reply::{Batch, Wrote};
 use zaffre_domain::Refusal;
-use zaffre_domain::table::etag::etag;
 use zaffre_domain::table::{EntityKey, TableRefusal};
 use zaffre_http::multipart::{self, Boundary, MultipartError, Part, PartRequest, Parts};
-use zaffre_http::{ApiError, BodyStream, Destination, Reply, ReplyBody, headers};
-
-/// Room for the answer to most operations.
-const USUAL_ANSWER: usize = 640;
+use zaffre_http::{ApiError, BodyStream, Destination, Reply};
 
 /// One part of a changeset, before its operation is known to make sense.
 struct Piece<'a> {
     request: PartRequest<'a>,
     /// Echoed only where it was among the headers of the inner request.
-    content_id: Option<String>,
+    content_id: Option<&'a str>,
     prefer: Prefer,
     level: Level,
+    /// Whether it makes an entity and does not change one.
+    inserts: bool,
 }
 
 /// How an operation failed, by its position; `early` if that was before anything was executed.
@@ -71,21 +68,28 @@ pub(crate) async fn perform(dispatch: Dispatch<'_>, body: BodyStream) -> Result<
     if parts.0.is_empty() {
         return Err(malformed());
     }
-    let pieces = parts.0.iter().map(piece).collect::<Result<Vec<_>, _>>()?;
-    let outcome = execute(dispatch, &pieces).await?;
-    Ok(outcome)
+    let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(parts.0.len());
+    for part in &parts.0 {
+        let piece = piece(part, pieces.last())?;
+        pieces.push(piece);
+    }
+    execute(dispatch, &pieces).await
 }
 
 fn malformed() -> ApiError {
     ApiError::invalid_input()
 }
 
-fn piece<'a>(part: &Part<'a>) -> Result<Piece<'a>, ApiError> {
-    let request = part.request().map_err(|_| malformed())?;
-    let content_id = headers::single(&request.headers, "content-id")?.map(str::to_owned);
-    let prefer = Prefer::parse(headers::single(&request.headers, "prefer")?);
-    let level = negotiate(headers::single(&request.headers, "accept")?)?;
-    Ok(Piece { request, content_id, prefer, level })
+fn piece<'a>(part: &Part<'a>, before: Option<&Piece<'a>>) -> Result<Piece<'a>, ApiError> {
+    let request = part.request(before.map(|before| &before.request)).map_err(|_| malformed())?;
+    if let Some(before) = before.filter(|before| request.asks_the_same(&before.request)) {
+        return Ok(Piece { request, ..*before });
+    }
+    let content_id = request.headers.single("content-id")?;
+    let prefer = Prefer::parse(request.headers.single("prefer")?);
+    let level = negotiate(request.headers.single("accept")?)?;
+    let inserts = request.method == Method::POST && !request.headers.contains(TUNNEL);
+    Ok(Piece { request, content_id, prefer, level, inserts })
 }
 
 /// What the URL of a part names, under the rules of the outer request. One that names no host may
@@ -106,40 +110,38 @@ fn target(dispatch: &Dispatch<'_>, request: &PartRequest<'_>) -> Result<Target, 
     Target::parse(&to.path, &to.account)
 }
 
-/// What the last part named, and by which URL.
-type Before<'a> = Option<(&'a Uri, Target)>;
-
-/// The same as [`target`]; most parts of a batch name what the one before them did.
-fn target_after<'a>(
-    dispatch: &Dispatch<'_>,
-    request: &'a PartRequest<'_>,
-    before: &mut Before<'a>,
-) -> Result<Target, ApiError> {
-    let named_by_url = !request.headers.contains_key(HOST);
-    match before {
-        Some((url, target)) if named_by_url && **url == request.uri => Ok(target.clone()),
-        _ => {
-            let target = target(dispatch, request)?;
-            *before = named_by_url.then(|| (&request.uri, target.clone()));
-            Ok(target)
-        }
-    }
+/// What a part asks for, but for its body.
+struct Asks<'a> {
+    request: &'a PartRequest<'a>,
+    target: Target,
+    kind: Kind,
+    conditions: Conditions<'a>,
 }
 
-fn read<'a>(
-    dispatch: &Dispatch<'_>,
-    piece: &'a Piece<'_>,
-    before: &mut Before<'a>,
-) -> Result<WriteEntity, ApiError> {
-    let request = &piece.request;
-    let target = target_after(dispatch, request, before)?;
-    let verb = verb(&request.method, &request.headers)?;
-    if verb == Method::GET.as_str() {
+fn asks<'a>(dispatch: &Dispatch<'_>, request: &'a PartRequest<'a>) -> Result<Asks<'a>, ApiError> {
+    let target = target(dispatch, request)?;
+    let verb = verb(&request.method, request.headers.all(TUNNEL))?;
+    if verb == Method::GET {
         return Err(ApiError::invalid_input());
     }
-    let conditional = headers::single(&request.headers, "if-match")?.is_some();
-    let kind = resource(&target, &verb, conditional)?;
-    parse::write(kind, &target, &request.headers, request.body)
+    let if_match = request.headers.single("if-match")?;
+    let kind = resource(&target, verb.as_str(), if_match.is_some())?;
+    let if_none_match = request.headers.single("if-none-match")?;
+    Ok(Asks { request, target, kind, conditions: Conditions { if_match, if_none_match } })
+}
+
+/// Reads one operation; most parts of a batch ask for what the one before them did.
+fn read<'a>(
+    dispatch: &Dispatch<'_>,
+    request: &'a PartRequest<'a>,
+    before: &mut Option<Asks<'a>>,
+) -> Result<WriteEntity, ApiError> {
+    let asks = match before.take() {
+        Some(before) if request.asks_the_same(before.request) => before,
+        _ => asks(dispatch, request)?,
+    };
+    let asks = before.insert(asks);
+    parse::write(asks.kind, &asks.target, asks.conditions, request.body)
 }
 
 /// Reads, permits and commits all operations; what it came to, as an answer.
@@ -147,7 +149,7 @@ async fn execute(dispatch: Dispatch<'_>, pieces: &[Piece<'_>]) -> Result<Reply, 
     let mut ops = Vec::with_capacity(pieces.len());
     let mut before = None;
     for (index, piece) in pieces.iter().enumerate() {
-        match read(&dispatch, piece, &mut before) {
+        match read(&dispatch, &piece.request, &mut before) {
             Ok(op) => ops.push(op),
             Err(error) => {
                 let failed = Failed { index, error, early: true };
@@ -174,7 +176,7 @@ async fn execute(dispatch: Dispatch<'_>, pieces: &[Piece<'_>]) -> Result<Reply, 
 
 /// A query on its own, directly in the batch.
 async fn query(dispatch: Dispatch<'_>, part: &Part<'_>) -> Result<Reply, ApiError> {
-    let piece = piece(part)?;
+    let piece = piece(part, None)?;
     if piece.request.method != Method::GET {
         return Err(malformed());
     }
@@ -185,19 +187,12 @@ async fn query(dispatch: Dispatch<'_>, part: &Part<'_>) -> Result<Reply, ApiErro
     dispatch.caller.look_up(&at, dispatch.core).await?;
     let op = dispatch.caller.permit(GetEntity { at: at.clone(), key })?;
     let found = done(service::get_entity(dispatch.core, op).await);
-    let mut out = String::new();
+    let mut answer = Answer::new(&dispatch, false, 1);
     match found {
-        Ok(found) => {
-            let base = dispatch.base();
-            let place = place(&dispatch, &base, &at, piece.level);
-            let body = entity::one(&found, place);
-            status_line(&mut out, StatusCode::OK);
-            line(&mut out, "ETag", &etag(found.written));
-            with_body(&mut out, piece.level, &body);
-        }
-        Err(error) => failure(&mut out, &dispatch, piece.prefer, &error, Some(0)),
+        Ok(found) => answer.found(&found, place(&dispatch, &dispatch.base(), &at, piece.level)),
+        Err(error) => answer.failed(piece.prefer, &error, Some(0)),
     }
-    Ok(multipart_reply(&dispatch, &[out], false))
+    Ok(answer.finish())
 }
 
 fn place<'b>(
@@ -216,136 +211,21 @@ fn answer(
     pieces: &[Piece<'_>],
     outcome: Result<(Vec<Wrote>, Vec<TablePath>), Failed>,
 ) -> Reply {
-    let (wrote, tables) = match outcome {
-        Ok(done) => done,
+    let mut answer = Answer::new(dispatch, true, pieces.len());
+    match outcome {
+        Ok((wrote, tables)) => {
+            let base = dispatch.base();
+            for ((piece, wrote), at) in pieces.iter().zip(&wrote).zip(&tables) {
+                let Piece { content_id, prefer, level, inserts, .. } = *piece;
+                let place = place(dispatch, &base, at, level);
+                answer.wrote(Wish { content_id, prefer, inserts }, wrote, place);
+            }
+        }
         Err(Failed { index, error, early }) => {
             let prefer = pieces.get(index).map_or(Prefer::Unsaid, |piece| piece.prefer);
             let shown = (early || pieces.len() != 1).then_some(index);
-            let mut out = String::new();
-            failure(&mut out, dispatch, prefer, &error, shown);
-            return multipart_reply(dispatch, &[out], true);
-        }
-    };
-    let base = dispatch.base();
-    let mut parts = Vec::with_capacity(pieces.len());
-    for ((piece, wrote), at) in pieces.iter().zip(&wrote).zip(&tables) {
-        parts.push(success(dispatch, piece, wrote, at, &base));
-    }
-    multipart_reply(dispatch, &parts, true)
-}
-
-fn success(
-    dispatch: &Dispatch<'_>,
-    piece: &Piece<'_>,
-    wrote: &Wrote,
-    at: &TablePath,
-    base: &str,
-) -> String {
-    let mut out = String::with_capacity(USUAL_ANSWER);
-    let inserted = piece.request.method == Method::POST
-        && !piece.request.headers.contains_key("x-http-method");
-    match wrote {
-        Wrote::Entity(made) if inserted => {
-            let place = place(dispatch, base, at, piece.level);
-            let location = format!("{base}/{}", place.link(&made.key));
-            let whole = piece.prefer != Prefer::NoContent;
-            status_line(&mut out, if whole { StatusCode::CREATED } else { StatusCode::NO_CONTENT });
-            common(&mut out, piece.content_id.as_deref(), piece.prefer, "3.0;");
-            line(&mut out, "Location", &location);
-            if !whole {
-                line(&mut out, "DataServiceId", &location);
-            }
-            line(&mut out, "ETag", &etag(made.written));
-            if whole {
-                with_body(&mut out, piece.level, &entity::one(made, place));
-            } else {
-                out.push_str("\r\n\r\n");
-            }
-        }
-        Wrote::Entity(made) => {
-            status_line(&mut out, StatusCode::NO_CONTENT);
-            common(&mut out, piece.content_id.as_deref(), Prefer::Unsaid, "1.0;");
-            line(&mut out, "ETag", &etag(made.written));
-            out.push_str("\r\n\r\n");
-        }
-        Wrote::Gone => {
-            status_line(&mut out, StatusCode::NO_CONTENT);
-            common(&mut out, piece.content_id.as_deref(), Prefer::Unsaid, "1.0;");
-            out.push_str("\r\n\r\n");
+            answer.failed(prefer, &error, shown);
         }
     }
-    out
-}
-
-fn failure(
-    out: &mut String,
-    dispatch: &Dispatch<'_>,
-    prefer: Prefer,
-    failed: &ApiError,
-    index: Option<usize>,
-) {
-    status_line(out, failed.status);
-    common(out, None, prefer, "3.0;");
-    let wall = dispatch.core.store().clock.wall();
-    let body = error::json(failed, index, dispatch.asked.head.id, wall);
-    with_body(out, Level::Minimal, &body);
-}
-
-fn status_line(out: &mut String, status: StatusCode) {
-    let reason = status.canonical_reason().unwrap_or_default();
-    let _ = write!(out, "HTTP/1.1 {} {reason}\r\n", status.as_u16());
-}
-
-fn line(out: &mut String, name: &str, value: &str) {
-    let _ = write!(out, "{name}: {value}\r\n");
-}
-
-fn common(out: &mut String, content_id: Option<&str>, prefer: Prefer, version: &str) {
-    if let Some(id) = content_id {
-        line(out, "Content-ID", id);
-    }
-    line(out, "X-Content-Type-Options", "nosniff");
-    line(out, "Cache-Control", "no-cache");
-    if let Some(applied) = prefer.applied() {
-        line(out, "Preference-Applied", applied);
-    }
-    line(out, "DataServiceVersion", version);
-}
-
-fn with_body(out: &mut String, level: Level, body: &str) {
-    line(out, "Content-Type", level.content_type());
-    let _ = write!(out, "\r\n{body}\r\n");
-}
-
-/// Puts the parts between their boundaries: inside a changeset, or directly in the batch.
-fn multipart_reply(dispatch: &Dispatch<'_>, parts: &[String], changeset: bool) -> Reply {
-    let id = dispatch.asked.head.id;
-    let (outer, inner) = (format!("batchresponse_{id}"), format!("changesetresponse_{id}"));
-    // The lines before each part, and those before and after all of them.
-    let (each, all) = (inner.len() + 96, 2 * (inner.len() + outer.len()) + 96);
-    let room: usize = parts.iter().map(|part| part.len() + each).sum();
-    let mut body = String::with_capacity(room + all);
-    let _ = write!(body, "--{outer}\r\n");
-    let boundary = if changeset { &inner } else { &outer };
-    if changeset {
-        let _ = write!(body, "Content-Type: multipart/mixed; boundary={inner}\r\n\r\n");
-    }
-    for (index, part) in parts.iter().enumerate() {
-        if changeset || index > 0 {
-            let _ = write!(body, "--{boundary}\r\n");
-        }
-        body.push_str(
-            "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n",
-        );
-        body.push_str(part);
-    }
-    if changeset {
-        let _ = write!(body, "--{inner}--\r\n");
-    }
-    let _ = write!(body, "--{outer}--\r\n");
-    let content_type = format!("multipart/mixed; boundary={outer}");
-    let reply = render::plain(StatusCode::ACCEPTED, dispatch.asked.version);
-    let mut reply = reply.with("content-type", content_type);
-    reply.body = ReplyBody::Full(body.into());
-    reply
+    answer.finish()
 }

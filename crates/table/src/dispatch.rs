@@ -225,7 +225,10 @@ impl Dispatch<'_> {
         let level = parse::level(self.asked)?;
         let prefer = Prefer::parse(self.asked.header("prefer")?);
         let body = self.small(body).await?;
-        let op = parse::write(kind, self.target, &self.asked.head.headers, &body)?;
+        let if_none_match = self.asked.header("if-none-match")?;
+        let conditions =
+            parse::Conditions { if_none_match, if_match: self.asked.header("if-match")? };
+        let op = parse::write(kind, self.target, conditions, &body)?;
         let at = op.at.clone();
         let op = self.caller.permit(op)?;
         let wrote = done(service::write_entity(self.core, op).await)?;

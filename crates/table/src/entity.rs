@@ -2,7 +2,8 @@
 //!
 //! Must never decide what may be stored: the domain does, by `Properties::new`.
 
-use crate::json::{Member, members};
+use crate::json::{Member, Members, members};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use zaffre_domain::table::key::{PARTITION_KEY, ROW_KEY, TIMESTAMP};
 use zaffre_domain::table::{EdmType, Properties, TableRefusal, Value};
@@ -13,38 +14,47 @@ const TYPE: &str = "@odata.type";
 
 /// An entity as a request sends it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Sent {
+pub struct Sent<'a> {
     /// Its PartitionKey, if given.
-    pub partition: Option<String>,
+    pub partition: Option<Cow<'a, str>>,
     /// Its RowKey, if given.
-    pub row: Option<String>,
+    pub row: Option<Cow<'a, str>>,
     /// Everything else but what the service sets itself.
     pub properties: Properties,
 }
 
-/// Reads the body of a write.
-pub fn read(document: &[u8]) -> Result<Sent, ApiError> {
-    let members = members(document).map_err(|_| refused(TableRefusal::InvalidValue))?;
+/// The types that annotations give to properties, by their names.
+type Types = HashMap<String, EdmType>;
+
+fn types(members: &Members<'_>) -> Result<Types, ApiError> {
+    // Makes nothing where nothing is annotated.
     let mut types = HashMap::new();
-    for (name, value) in &members {
+    for (name, value) in members {
         if let (Some(property), Member::Text(edm)) = (name.strip_suffix(TYPE), value) {
             let edm = EdmType::parse(edm).ok_or_else(|| refused(TableRefusal::InvalidValue))?;
             types.insert(property.to_owned(), edm);
         }
     }
+    Ok(types)
+}
+
+/// Reads the body of a write.
+pub fn read(document: &[u8]) -> Result<Sent<'_>, ApiError> {
+    let members = members(document).map_err(|_| refused(TableRefusal::InvalidValue))?;
+    let types = types(&members)?;
     let (mut partition, mut row) = (None, None);
     let mut properties = Vec::with_capacity(members.len());
     for (name, value) in members {
-        if name.contains("odata.") || name.contains('@') || name == TIMESTAMP {
+        if is_ours(&name) {
             continue;
         }
-        let edm = types.get(name.as_str()).copied();
-        match name.as_str() {
+        let edm = if types.is_empty() { None } else { types.get(&*name).copied() };
+        match &*name {
             PARTITION_KEY => set_key(&mut partition, PARTITION_KEY, edm, value)?,
             ROW_KEY => set_key(&mut row, ROW_KEY, edm, value)?,
             _ => {
                 if let Some(value) = typed(&name, value, edm)? {
-                    properties.push((name, value));
+                    properties.push((name.into_owned(), value));
                 }
             }
         }
@@ -53,11 +63,18 @@ pub fn read(document: &[u8]) -> Result<Sent, ApiError> {
     Ok(Sent { partition, row, properties })
 }
 
-fn set_key(
-    slot: &mut Option<String>,
+/// Whether a member is an annotation, or what the service sets itself.
+fn is_ours(name: &str) -> bool {
+    // Names of properties have neither; looking for single bytes first is quick.
+    let may_annotate = name.bytes().any(|b| matches!(b, b'@' | b'.'));
+    name == TIMESTAMP || may_annotate && (name.contains('@') || name.contains("odata."))
+}
+
+fn set_key<'a>(
+    slot: &mut Option<Cow<'a, str>>,
     name: &'static str,
     edm: Option<EdmType>,
-    value: Member,
+    value: Member<'a>,
 ) -> Result<(), ApiError> {
     if slot.is_some() {
         return Err(refused(TableRefusal::DuplicateProperty));
@@ -73,21 +90,23 @@ fn set_key(
 }
 
 /// The value of a property; `None` for null, which is never stored.
-fn typed(name: &str, value: Member, edm: Option<EdmType>) -> Result<Option<Value>, ApiError> {
+fn typed(name: &str, value: Member<'_>, edm: Option<EdmType>) -> Result<Option<Value>, ApiError> {
     let parse = |edm, text: &str| Value::parse(edm, text, name).map(Some).map_err(refused);
     match (value, edm) {
         (Member::Null, _) => Ok(None),
         (Member::Bool(is), None | Some(EdmType::Boolean)) => Ok(Some(Value::Boolean(is))),
-        (Member::Text(text), None | Some(EdmType::String)) => Ok(Some(Value::String(text))),
+        (Member::Text(text), None | Some(EdmType::String)) => {
+            Ok(Some(Value::String(text.into_owned())))
+        }
         (Member::Text(text), Some(edm)) => parse(edm, &text),
         (Member::Number(digits), Some(EdmType::Int32 | EdmType::Int64 | EdmType::Double)) => {
-            parse(edm.unwrap_or(EdmType::Double), &digits)
+            parse(edm.unwrap_or(EdmType::Double), digits)
         }
         (Member::Bool(_) | Member::Number(_), Some(_)) => Err(refused(TableRefusal::InvalidValue)),
         // A whole number that fits is an Int32; anything else is a Double.
         (Member::Number(digits), None) => match digits.parse() {
             Ok(number) => Ok(Some(Value::Int32(number))),
-            Err(_) => parse(EdmType::Double, &digits),
+            Err(_) => parse(EdmType::Double, digits),
         },
     }
 }

@@ -45,24 +45,32 @@ pub fn negotiate(accept: Option<&str>) -> Result<Level, Code> {
 }
 
 fn media_type(text: &str) -> Result<Level, Code> {
-    let text = text.to_ascii_lowercase();
     let mut parts = text.split(';').map(str::trim);
     let kind = parts.next().unwrap_or_default();
     let odata = parts.find_map(|part| {
         let (name, value) = part.split_once('=')?;
-        (name.trim() == "odata").then(|| value.trim().to_owned())
+        name.trim().eq_ignore_ascii_case("odata").then(|| value.trim())
     });
-    match (kind, odata.as_deref()) {
-        ("application/json", Some("nometadata")) => Ok(Level::No),
-        ("application/json", Some("minimalmetadata") | None)
-        | ("*/*" | "application/*" | "json", _) => Ok(Level::Minimal),
-        ("application/json", Some("fullmetadata")) => Ok(Level::Full),
-        ("application/json", Some("verbose")) => {
-            Err(table_codes::JSON_VERBOSE_FORMAT_NOT_SUPPORTED)
-        }
-        ("application/atom+xml", _) => Err(table_codes::ATOM_FORMAT_NOT_SUPPORTED),
-        _ => Err(table_codes::MEDIA_TYPE_NOT_SUPPORTED),
+    let kind_is = |one: &str| kind.eq_ignore_ascii_case(one);
+    let odata_is = |one: &str| odata.is_some_and(|odata| odata.eq_ignore_ascii_case(one));
+    if kind_is("application/json") {
+        return match odata {
+            None => Ok(Level::Minimal),
+            Some(_) if odata_is("nometadata") => Ok(Level::No),
+            Some(_) if odata_is("minimalmetadata") => Ok(Level::Minimal),
+            Some(_) if odata_is("fullmetadata") => Ok(Level::Full),
+            Some(_) if odata_is("verbose") => Err(table_codes::JSON_VERBOSE_FORMAT_NOT_SUPPORTED),
+            Some(_) => Err(table_codes::MEDIA_TYPE_NOT_SUPPORTED),
+        };
     }
+    if ["*/*", "application/*", "json"].into_iter().any(kind_is) {
+        return Ok(Level::Minimal);
+    }
+    Err(if kind_is("application/atom+xml") {
+        table_codes::ATOM_FORMAT_NOT_SUPPORTED
+    } else {
+        table_codes::MEDIA_TYPE_NOT_SUPPORTED
+    })
 }
 
 /// What `Prefer` asks for.
@@ -80,11 +88,10 @@ pub enum Prefer {
 impl Prefer {
     /// Reads the header; a preference that is not known is none.
     pub fn parse(text: Option<&str>) -> Self {
-        match text.map(|text| text.trim().to_ascii_lowercase()).as_deref() {
-            Some("return-content") => Self::Content,
-            Some("return-no-content") => Self::NoContent,
-            _ => Self::Unsaid,
-        }
+        let said = text.unwrap_or_default().trim();
+        let known = [Self::Content, Self::NoContent].into_iter();
+        let is_said = |known: &Self| known.applied().is_some_and(|n| n.eq_ignore_ascii_case(said));
+        known.into_iter().find(is_said).unwrap_or_default()
     }
 
     /// What is said to have been done.

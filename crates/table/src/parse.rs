@@ -7,14 +7,13 @@ use crate::format::{Level, negotiate};
 use crate::json::{Member, members};
 use crate::operation::Kind;
 use crate::target::{Target, table_path};
-use hyper::header::HeaderMap;
 use zaffre_base::AccountName;
 use zaffre_base::limits::TABLE_PAGE;
 use zaffre_core::table::op::{QueryEntities, QueryTables, TablePath, WriteEntity};
 use zaffre_domain::Refusal;
 use zaffre_domain::table::filter::{self, Expression};
 use zaffre_domain::table::{EntityKey, IfMatch, TableRefusal, Write, token};
-use zaffre_http::{ApiError, Asked, headers, table_codes};
+use zaffre_http::{ApiError, Asked, table_codes};
 
 /// Most names in `$select`.
 const SELECTED: usize = 255;
@@ -98,7 +97,7 @@ pub(crate) fn query_entities(asked: &Asked<'_>, at: &TablePath) -> Result<QueryE
 pub(crate) fn new_table(body: &[u8], account: &AccountName) -> Result<TablePath, ApiError> {
     let members = members(body).map_err(|_| refused(TableRefusal::InvalidValue))?;
     let name = members.iter().find_map(|(name, value)| match value {
-        Member::Text(text) if name == "TableName" => Some(text.as_str()),
+        Member::Text(text) if name == "TableName" => Some(&**text),
         _ => None,
     });
     let name = name.ok_or_else(|| refused(TableRefusal::KeyMissing))?;
@@ -108,14 +107,20 @@ pub(crate) fn new_table(body: &[u8], account: &AccountName) -> Result<TablePath,
     table_path(name, account)
 }
 
+/// What a write demands of the entity, as its headers have it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conditions<'a> {
+    pub(crate) if_match: Option<&'a str>,
+    pub(crate) if_none_match: Option<&'a str>,
+}
+
 /// A write of one entity, on its own or in a batch.
 pub(crate) fn write(
     kind: Kind,
     target: &Target,
-    sent: &HeaderMap,
+    conditions: Conditions<'_>,
     body: &[u8],
 ) -> Result<WriteEntity, ApiError> {
-    let conflicting = headers::single(sent, "if-none-match")?.is_some();
     match (kind, target) {
         (Kind::InsertEntity, Target::Entities(at)) => {
             let entity = entity::read(body)?;
@@ -126,32 +131,38 @@ pub(crate) fn write(
             Ok(WriteEntity { at: at.clone(), key, write: Write::Insert(entity.properties) })
         }
         (_, Target::Entity { at, partition, row }) => {
-            if conflicting {
+            if conditions.if_none_match.is_some() {
                 return Err(ApiError::invalid_input());
             }
             let key = EntityKey::new(partition, row).map_err(refused)?;
-            let write = change(kind, sent, body, &key)?;
+            let write = change(kind, conditions.if_match, body, &key)?;
             Ok(WriteEntity { at: at.clone(), key, write })
         }
         _ => Err(table_codes::METHOD_NOT_ALLOWED.into()),
     }
 }
 
-fn change(kind: Kind, sent: &HeaderMap, body: &[u8], key: &EntityKey) -> Result<Write, ApiError> {
+fn change(
+    kind: Kind,
+    if_match: Option<&str>,
+    body: &[u8],
+    key: &EntityKey,
+) -> Result<Write, ApiError> {
+    let wanted = || match if_match {
+        Some(text) => condition(text),
+        None => Err(ApiError::missing_required_header("If-Match")),
+    };
     if kind == Kind::DeleteEntity {
-        let wanted =
-            if_match(sent)?.ok_or_else(|| ApiError::missing_required_header("If-Match"))?;
-        return Ok(Write::Delete(wanted));
+        return Ok(Write::Delete(wanted()?));
     }
     let entity = entity::read(body)?;
-    let differs = |given: Option<&String>, named: &str| given.is_some_and(|given| given != named);
-    if differs(entity.partition.as_ref(), key.partition())
-        || differs(entity.row.as_ref(), key.row())
+    let differs = |given: Option<&str>, named: &str| given.is_some_and(|given| given != named);
+    if differs(entity.partition.as_deref(), key.partition())
+        || differs(entity.row.as_deref(), key.row())
     {
         return Err(refused(TableRefusal::KeysDiffer));
     }
     let properties = entity.properties;
-    let wanted = || if_match(sent)?.ok_or_else(|| ApiError::missing_required_header("If-Match"));
     Ok(match kind {
         Kind::UpdateEntity => Write::Update(properties, wanted()?),
         Kind::MergeEntity => Write::Merge(properties, wanted()?),
@@ -161,10 +172,8 @@ fn change(kind: Kind, sent: &HeaderMap, body: &[u8], key: &EntityKey) -> Result<
     })
 }
 
-fn if_match(sent: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
-    let Some(text) = headers::single(sent, "if-match")? else { return Ok(None) };
-    let parsed = IfMatch::parse(text);
-    parsed.map(Some).ok_or_else(|| {
+fn condition(text: &str) -> Result<IfMatch, ApiError> {
+    IfMatch::parse(text).ok_or_else(|| {
         ApiError::invalid_input().saying(format!(
             "The etag value '{text}' specified in one of the request headers is not valid. Please \
              make sure only one etag value is specified and is valid."

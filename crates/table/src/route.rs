@@ -5,25 +5,27 @@
 use crate::operation::Kind;
 use crate::target::Target;
 use hyper::Method;
-use hyper::header::HeaderMap;
+use hyper::header::HeaderValue;
 use zaffre_http::{ApiError, Asked, table_codes};
 
-const TUNNEL: &str = "x-http-method";
+/// The header that carries another verb than POST.
+pub const TUNNEL: &str = "x-http-method";
 
-/// The verb that is meant: a POST may carry another one in a header.
-pub fn verb(sent: &Method, headers: &HeaderMap) -> Result<String, ApiError> {
-    let mut tunnelled = headers.get_all(TUNNEL).iter();
-    let (first, second) = (tunnelled.next(), tunnelled.next());
-    let Some(first) = first else { return Ok(sent.as_str().to_owned()) };
-    if second.is_some() {
+/// The verb that is meant: a POST may carry another one in a header, whose values are given.
+pub fn verb<'a>(
+    sent: &Method,
+    mut tunnelled: impl Iterator<Item = &'a [u8]>,
+) -> Result<Method, ApiError> {
+    let Some(first) = tunnelled.next() else { return Ok(sent.clone()) };
+    if tunnelled.next().is_some() {
         return Err(table_codes::X_METHOD_INCORRECT_COUNT.into());
     }
     if *sent != Method::POST {
         return Err(table_codes::X_METHOD_NOT_USING_POST.into());
     }
-    let verb = first.to_str().unwrap_or_default().to_ascii_uppercase();
-    if ["MERGE", "PATCH", "PUT", "DELETE"].contains(&verb.as_str()) {
-        Ok(verb)
+    let verb = first.to_ascii_uppercase();
+    if [b"MERGE".as_slice(), b"PATCH", b"PUT", b"DELETE"].contains(&verb.as_slice()) {
+        Method::from_bytes(&verb).map_err(|_| table_codes::X_METHOD_INCORRECT_VALUE.into())
     } else {
         Err(table_codes::X_METHOD_INCORRECT_VALUE.into())
     }
@@ -31,7 +33,8 @@ pub fn verb(sent: &Method, headers: &HeaderMap) -> Result<String, ApiError> {
 
 /// Which operation is asked of `target`.
 pub fn route(target: &Target, asked: &Asked<'_>) -> Result<Kind, ApiError> {
-    let verb = verb(asked.method(), &asked.head.headers)?;
+    let tunnelled = asked.head.headers.get_all(TUNNEL).iter().map(HeaderValue::as_bytes);
+    let verb = verb(asked.method(), tunnelled)?;
     let conditional = asked.header("if-match")?.is_some();
     let restype = asked.query("restype").unwrap_or_default().to_ascii_lowercase();
     let comp = asked.query("comp").unwrap_or_default().to_ascii_lowercase();
@@ -42,13 +45,13 @@ pub fn route(target: &Target, asked: &Asked<'_>) -> Result<Kind, ApiError> {
             "PUT" => Ok(Kind::SetServiceProperties),
             _ => Err(ApiError::unsupported_http_verb()),
         },
-        (Target::Service, "service", "stats") if verb == "GET" => Ok(Kind::GetServiceStats),
+        (Target::Service, "service", "stats") if verb == Method::GET => Ok(Kind::GetServiceStats),
         (Target::Entities(_), "", "acl") => match verb.as_str() {
             "GET" | "HEAD" => Ok(Kind::GetTableAcl),
             "PUT" => Ok(Kind::SetTableAcl),
             _ => Err(ApiError::unsupported_http_verb()),
         },
-        (_, "", "") => resource(target, &verb, conditional),
+        (_, "", "") => resource(target, verb.as_str(), conditional),
         (_, "" | "service", comp) => Err(unknown("comp", comp)),
         (_, restype, _) => Err(unknown("restype", restype)),
     }

@@ -2,6 +2,7 @@
 
 use super::MultipartError;
 use crate::limits::BOUNDARY_BYTES;
+use memchr::memmem::Finder;
 
 /// What stands between parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,21 @@ impl Boundary {
         } else {
             Err(MultipartError::ContentType)
         }
+    }
+
+    /// Where the lines of `body` begin that start as a delimiter does.
+    pub(super) fn lines<'b>(&self, body: &'b [u8]) -> impl Iterator<Item = usize> + use<'b> {
+        let starts = Finder::new(&format!("--{}", self.0)).into_owned();
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let at = from + starts.find(&body[from..])?;
+                from = at + 1;
+                if at == 0 || body[at - 1] == b'\n' {
+                    return Some(at);
+                }
+            }
+        })
     }
 
     /// What `line`, without its end, is.

@@ -5,12 +5,14 @@
 
 mod boundary;
 mod error;
+mod headers;
 mod part;
 mod request;
 mod response;
 
 pub use boundary::Boundary;
 pub use error::MultipartError;
+pub use headers::PartHeaders;
 pub use part::{Part, Parts};
 pub use request::PartRequest;
 pub use response::ResponseWriter;

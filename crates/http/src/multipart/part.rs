@@ -4,15 +4,14 @@
 //! nothing: clients differ in both. Must never look past the last delimiter.
 
 use super::boundary::{Boundary, Line};
-use super::{MultipartError, PartRequest, request};
-use hyper::header::{CONTENT_TYPE, HeaderMap};
+use super::{MultipartError, PartHeaders, PartRequest};
 use memchr::memchr;
 
 /// One part: its own headers and what it carries.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
     /// `Content-Type`, `Content-Transfer-Encoding`, `Content-ID`
-    pub headers: HeaderMap,
+    pub headers: PartHeaders<'a>,
     /// What follows the headers, without the blank lines around it.
     pub content: &'a [u8],
 }
@@ -24,18 +23,20 @@ pub struct Parts<'a>(pub Vec<Part<'a>>);
 impl<'a> Parts<'a> {
     /// Takes `body` apart; refuses more than `limit` parts.
     pub fn read(body: &'a [u8], boundary: &Boundary, limit: usize) -> Result<Self, MultipartError> {
-        let mut parts = Vec::new();
+        let mut parts: Vec<Part<'a>> = Vec::new();
         // Where the part under way begins; none before the first delimiter.
         let mut open: Option<usize> = None;
-        let mut at = 0;
-        while at < body.len() {
+        for at in boundary.lines(body) {
             let (line, next) = line_at(body, at);
             let kind = boundary.classify(line);
             match (kind, open) {
-                (Line::Content, None) if !line.trim_ascii().is_empty() => {
-                    return Err(MultipartError::NoParts);
+                (Line::Content, _) => continue,
+                (Line::Last, None) => return Err(MultipartError::NoParts),
+                (Line::Delimiter, None) => {
+                    if !body[..at].trim_ascii().is_empty() {
+                        return Err(MultipartError::NoParts);
+                    }
                 }
-                (Line::Content, _) => {}
                 (Line::Delimiter | Line::Last, Some(start)) => {
                     let blank = body[start..at].trim_ascii().is_empty();
                     // Some clients end with one more ordinary delimiter before the last.
@@ -43,14 +44,12 @@ impl<'a> Parts<'a> {
                         if parts.len() == limit {
                             return Err(MultipartError::TooManyParts { limit });
                         }
-                        parts.push(Part::read(&body[start..at])?);
+                        let before = parts.last().map(|part| &part.headers);
+                        parts.push(Part::read(&body[start..at], before)?);
                     }
-                    open = Some(next);
                 }
-                (Line::Delimiter, None) => open = Some(next),
-                (Line::Last, None) => return Err(MultipartError::NoParts),
             }
-            at = next;
+            open = Some(next);
             if kind == Line::Last {
                 return if parts.is_empty() {
                     Err(MultipartError::NoParts)
@@ -71,32 +70,40 @@ impl<'a> Parts<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Self, MultipartError> {
-        let (headers, _, rest) = request::headers(bytes).ok_or(MultipartError::PartHeaders)?;
+    fn read(bytes: &'a [u8], before: Option<&PartHeaders<'a>>) -> Result<Self, MultipartError> {
+        let (headers, rest) =
+            PartHeaders::read(bytes, before).ok_or(MultipartError::PartHeaders)?;
         Ok(Self { headers, content: without_blank_lines(rest) })
     }
 
     /// The boundary of the parts inside this one, if it is a multipart body itself.
     pub fn nested(&self) -> Option<Boundary> {
-        let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
-        Boundary::of_content_type(value).ok()
+        Boundary::of_content_type(self.text("content-type")?).ok()
     }
 
     /// Whether it says that it carries a request.
     pub fn is_request(&self) -> bool {
-        let value = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let kind = value.and_then(|value| value.split(';').next());
+        let kind = self.text("content-type").and_then(|value| value.split(';').next());
         kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/http"))
     }
 
     /// `Content-ID` as sent, to be echoed.
-    pub fn content_id(&self) -> Option<&str> {
-        self.headers.get("content-id")?.to_str().ok()
+    pub fn content_id(&self) -> Option<&'a str> {
+        self.text("content-id")
     }
 
-    /// The request it carries.
-    pub fn request(&self) -> Result<PartRequest<'a>, MultipartError> {
-        PartRequest::read(self.content)
+    /// The first value of a name, if it is plain text.
+    fn text(&self, name: &str) -> Option<&'a str> {
+        let value = self.headers.all(name).next()?;
+        std::str::from_utf8(value).ok().filter(|text| text.is_ascii())
+    }
+
+    /// The request it carries; `before` is the one before it, if there was one.
+    pub fn request(
+        &self,
+        before: Option<&PartRequest<'a>>,
+    ) -> Result<PartRequest<'a>, MultipartError> {
+        PartRequest::read(self.content, before)
     }
 }
 

@@ -3,95 +3,83 @@
 //! Must never be kinder than hyper is to a request on the wire: what a part may say, a request of
 //! its own may say as well.
 
-use super::MultipartError;
 use super::part::{line_at, without_blank_lines};
+use super::{MultipartError, PartHeaders};
 use crate::error::ApiError;
 use crate::head::Origin;
-use crate::headers::METADATA_PREFIX;
 use crate::message::RequestHead;
-use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HOST, HeaderValue};
 use hyper::{Method, Uri, Version};
-use memchr::memchr;
-use zaffre_base::limits::{REQUEST_HEAD_BYTES, REQUEST_HEADERS};
+use zaffre_base::limits::REQUEST_HEAD_BYTES;
 
 /// A request that came inside a part.
 #[derive(Clone, Debug)]
 pub struct PartRequest<'a> {
     /// The verb.
     pub method: Method,
+    target: &'a str,
     /// The target, absolute or relative, as sent.
     pub uri: Uri,
     /// Its headers.
-    pub headers: HeaderMap,
-    /// Names of metadata headers with the case they were sent in.
-    pub metadata_names: Vec<String>,
+    pub headers: PartHeaders<'a>,
     /// Its body, without the blank lines around it.
     pub body: &'a [u8],
 }
 
 impl<'a> PartRequest<'a> {
-    /// Reads a part's content.
-    pub(super) fn read(content: &'a [u8]) -> Result<Self, MultipartError> {
+    /// Reads a part's content. Most parts have the target and the headers of the one `before` them,
+    /// which then need not be read again.
+    pub(super) fn read(content: &'a [u8], before: Option<&Self>) -> Result<Self, MultipartError> {
         let (line, next) = line_at(content, 0);
-        let (method, uri) = request_line(line).ok_or(MultipartError::RequestLine)?;
-        let (headers, metadata_names, rest) =
-            headers(&content[next..]).ok_or(MultipartError::RequestHeaders)?;
-        Ok(Self { method, uri, headers, metadata_names, body: without_blank_lines(rest) })
+        let (method, target) = request_line(line).ok_or(MultipartError::RequestLine)?;
+        let uri = match before {
+            Some(before) if before.target == target => before.uri.clone(),
+            _ => uri(target).ok_or(MultipartError::RequestLine)?,
+        };
+        let (headers, rest) =
+            PartHeaders::read(&content[next..], before.map(|before| &before.headers))
+                .ok_or(MultipartError::RequestHeaders)?;
+        Ok(Self { method, target, uri, headers, body: without_blank_lines(rest) })
+    }
+
+    /// Whether it asks the same as `other`, with the same words, but for the body.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        self.method == other.method
+            && self.target == other.target
+            && self.headers.is_same(&other.headers)
     }
 
     /// The head of this request as if it had come on the connection of `parent`, whose host, id
     /// and peer it shares.
     pub fn head(&self, parent: &RequestHead) -> Result<RequestHead, ApiError> {
-        let mut headers = self.headers.clone();
+        let (mut headers, names) =
+            self.headers.to_map().ok_or_else(|| ApiError::from(MultipartError::RequestHeaders))?;
         if !headers.contains_key(HOST) && self.uri.authority().is_none() {
             let host = HeaderValue::from_str(&parent.host);
             headers.insert(HOST, host.map_err(|_| ApiError::invalid_input())?);
         }
         let origin = Origin { peer: parent.peer, secure: parent.secure, id: parent.id };
-        let (method, names) = (self.method.clone(), self.metadata_names.clone());
         // An absolute target names the host itself, as in HTTP/1.0.
+        let method = self.method.clone();
         RequestHead::decode(method, &self.uri, Version::HTTP_10, headers, names, &origin)
     }
 }
 
-/// `DELETE /container/blob HTTP/1.1`
-fn request_line(line: &[u8]) -> Option<(Method, Uri)> {
+/// `DELETE /container/blob HTTP/1.1`: the verb and the target.
+fn request_line(line: &[u8]) -> Option<(Method, &str)> {
     let line = std::str::from_utf8(line).ok().filter(|line| line.len() <= REQUEST_HEAD_BYTES)?;
     let (method, rest) = line.trim_end().split_once(' ')?;
     let (target, protocol) = rest.rsplit_once(' ')?;
     if target.is_empty() || !matches!(protocol, "HTTP/1.1" | "HTTP/1.0") {
         return None;
     }
-    let method = Method::from_bytes(method.as_bytes()).ok()?;
-    let absolute = target.starts_with('/') || target.contains("://");
-    let uri = if absolute { target.parse() } else { format!("/{target}").parse() };
-    uri.ok().map(|uri| (method, uri))
+    Some((Method::from_bytes(method.as_bytes()).ok()?, target))
 }
 
-/// Reads headers up to the blank line: them, the spelling of metadata names, and what follows.
-/// The blank line may be missing only when nothing follows.
-pub(super) fn headers(bytes: &[u8]) -> Option<(HeaderMap, Vec<String>, &[u8])> {
-    let (mut headers, mut names) = (HeaderMap::new(), Vec::new());
-    let mut at = 0;
-    while at < bytes.len() {
-        let (line, next) = line_at(bytes, at);
-        at = next;
-        if line.is_empty() {
-            break;
-        }
-        let colon = memchr(b':', line)?;
-        let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-        let lower = HeaderName::from_bytes(name).ok()?;
-        headers.append(&lower, HeaderValue::from_bytes(value).ok()?);
-        if headers.len() > REQUEST_HEADERS || at > REQUEST_HEAD_BYTES {
-            return None;
-        }
-        if lower.as_str().starts_with(METADATA_PREFIX) {
-            let spelled = name.get(METADATA_PREFIX.len()..).unwrap_or_default();
-            names.push(String::from_utf8_lossy(spelled).into_owned());
-        }
-    }
-    Some((headers, names, &bytes[at..]))
+fn uri(target: &str) -> Option<Uri> {
+    let absolute = target.starts_with('/') || target.contains("://");
+    let uri = if absolute { target.parse() } else { format!("/{target}").parse() };
+    uri.ok()
 }
 
 #[cfg(test)]
@@ -100,7 +88,7 @@ mod tests {
 
     /// Shows a request as `verb target|headers|body`.
     fn show(content: &str) -> String {
-        match PartRequest::read(content.as_bytes()) {
+        match PartRequest::read(content.as_bytes(), None) {
             Ok(r) => {
                 let body = String::from_utf8_lossy(r.body);
                 format!("{} {}|{}|{body}", r.method, r.uri, r.headers.len())
@@ -137,7 +125,7 @@ mod tests {
     fn heads() {
         let parent = RequestHead::sample("POST", "/acct?comp=batch");
         let text = "DELETE /acct/c/a%20b?x=%2B HTTP/1.1\r\nx-ms-meta-MyKey: 1\r\n\r\n";
-        let request = PartRequest::read(text.as_bytes()).expect("legal");
+        let request = PartRequest::read(text.as_bytes(), None).expect("legal");
         let head = request.head(&parent).expect("legal");
         assert_eq!(
             (head.raw_path.as_str(), head.host.as_str()),
@@ -146,9 +134,9 @@ mod tests {
         assert_eq!(head.parameter("x"), Some("+"));
         assert_eq!(head.metadata_names, ["MyKey"]);
         let text = "DELETE http://other:1/acct/c HTTP/1.1\r\n\r\n";
-        let head = PartRequest::read(text.as_bytes()).expect("legal").head(&parent);
+        let head = PartRequest::read(text.as_bytes(), None).expect("legal").head(&parent);
         assert_eq!(head.map(|head| head.host).ok().as_deref(), Some("other:1"));
         let text = "DELETE /acct/c?x=% HTTP/1.1\r\n\r\n";
-        assert!(PartRequest::read(text.as_bytes()).expect("legal").head(&parent).is_err());
+        assert!(PartRequest::read(text.as_bytes(), None).expect("legal").head(&parent).is_err());
     }
 }

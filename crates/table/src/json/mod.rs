@@ -3,6 +3,6 @@
 mod reader;
 mod writer;
 
-pub use reader::{JsonError, Member, members};
+pub use reader::{JsonError, Member, Members, members};
 pub use writer::Object;
 pub(crate) use writer::quoted;

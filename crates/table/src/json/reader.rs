@@ -2,27 +2,35 @@
 //!
 //! Must never nest: what is inside an array or an object is refused, because no property can be one.
 
-/// A value as it was written.
+use std::borrow::Cow;
+
+/// A value as it was written; texts without escapes are where they came.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Member {
+pub enum Member<'a> {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
     /// A number, in the digits it came in.
-    Number(String),
+    Number(&'a str),
     /// A text.
-    Text(String),
+    Text(Cow<'a, str>),
 }
 
 /// It is not a JSON object of plain values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JsonError;
 
+/// Room that is made at first.
+const USUAL_MEMBERS: usize = 8;
+
 type Read<T> = Result<T, JsonError>;
 
+/// The members of an object, in their order.
+pub type Members<'a> = Vec<(Cow<'a, str>, Member<'a>)>;
+
 /// Reads the members of an object.
-pub fn members(document: &[u8]) -> Read<Vec<(String, Member)>> {
+pub fn members(document: &[u8]) -> Read<Members<'_>> {
     let text = std::str::from_utf8(document).map_err(|_| JsonError)?;
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut reader = Reader { text, at: 0 };
@@ -36,14 +44,15 @@ struct Reader<'a> {
     at: usize,
 }
 
-impl Reader<'_> {
-    fn rest(&self) -> &str {
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     fn space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let is_space = |b: &&u8| matches!(b, b' ' | b'\t' | b'\r' | b'\n');
+        self.at += rest.iter().take_while(is_space).count();
     }
 
     fn peek(&mut self) -> Option<u8> {
@@ -59,9 +68,9 @@ impl Reader<'_> {
         Err(JsonError)
     }
 
-    fn object(&mut self) -> Read<Vec<(String, Member)>> {
+    fn object(&mut self) -> Read<Members<'a>> {
         self.expect(b'{')?;
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(USUAL_MEMBERS);
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(members);
@@ -82,7 +91,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Read<Member> {
+    fn value(&mut self) -> Read<Member<'a>> {
         match self.peek() {
             Some(b'"') => self.string().map(Member::Text),
             Some(b'-' | b'0'..=b'9') => self.number().map(Member::Number),
@@ -93,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, member: Member) -> Read<Member> {
+    fn word(&mut self, word: &str, member: Member<'a>) -> Read<Member<'a>> {
         if self.rest().starts_with(word) {
             self.at += word.len();
             return Ok(member);
@@ -101,37 +110,47 @@ impl Reader<'_> {
         Err(JsonError)
     }
 
-    fn number(&mut self) -> Read<String> {
+    fn number(&mut self) -> Read<&'a str> {
         let rest = self.rest();
-        let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'));
-        let text = &rest[..end.unwrap_or(rest.len())];
+        let is_part = |b: &u8| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let end = rest.bytes().position(|b| !is_part(&b)).unwrap_or(rest.len());
+        let text = &rest[..end];
         if !is_number(text) {
             return Err(JsonError);
         }
-        let text = text.to_owned();
         self.at += text.len();
         Ok(text)
     }
 
-    fn string(&mut self) -> Read<String> {
+    fn string(&mut self) -> Read<Cow<'a, str>> {
         self.expect(b'"')?;
-        let mut out = String::new();
-        loop {
-            let rest = self.rest();
-            let is_special = |b| matches!(b, b'"' | b'\\' | 0..b' ');
-            let end = rest.bytes().position(is_special).ok_or(JsonError)?;
-            let quote = match rest.as_bytes()[end] {
-                b'"' => true,
-                b'\\' => false,
-                _ => return Err(JsonError),
-            };
-            out.push_str(&rest[..end]);
-            self.at += end + 1;
-            if quote {
-                return Ok(out);
-            }
-            out.push(self.escape()?);
+        let (piece, ended) = self.piece()?;
+        if ended {
+            return Ok(Cow::Borrowed(piece));
         }
+        let mut out = piece.to_owned();
+        loop {
+            out.push(self.escape()?);
+            let (piece, ended) = self.piece()?;
+            out.push_str(piece);
+            if ended {
+                return Ok(Cow::Owned(out));
+            }
+        }
+    }
+
+    /// The text up to the next quote or escape, and whether it was the quote.
+    fn piece(&mut self) -> Read<(&'a str, bool)> {
+        let rest = self.rest();
+        let is_special = |b| matches!(b, b'"' | b'\\' | 0..b' ');
+        let end = rest.bytes().position(is_special).ok_or(JsonError)?;
+        let ended = match rest.as_bytes()[end] {
+            b'"' => true,
+            b'\\' => false,
+            _ => return Err(JsonError),
+        };
+        self.at += end + 1;
+        Ok((&rest[..end], ended))
     }
 
     fn escape(&mut self) -> Read<char> {
@@ -204,7 +223,7 @@ mod tests {
         match members(document.as_bytes()) {
             Err(JsonError) => "no".to_owned(),
             Ok(members) => {
-                let one = |(name, value): &(String, Member)| match value {
+                let one = |(name, value): &(Cow<'_, str>, Member<'_>)| match value {
                     Member::Null => format!("{name}=null"),
                     Member::Bool(is) => format!("{name}={is}"),
                     Member::Number(digits) => format!("{name}=#{digits}"),

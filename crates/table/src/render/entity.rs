@@ -1,6 +1,6 @@
 //! Entities as JSON, at each of the three levels.
 
-use super::url_key;
+use super::push_url_key;
 use crate::format::Level;
 use crate::json::{Object, quoted};
 use zaffre_base::TableName;
@@ -24,8 +24,19 @@ pub(crate) struct Place<'a> {
 impl Place<'_> {
     /// `mytable(PartitionKey='p',RowKey='r')`
     pub(crate) fn link(&self, key: &EntityKey) -> String {
-        let (partition, row) = (url_key(key.partition()), url_key(key.row()));
-        format!("{}(PartitionKey='{partition}',RowKey='{row}')", self.table)
+        let mut link = String::new();
+        self.push_link(&mut link, key);
+        link
+    }
+
+    /// Appends [`Place::link`].
+    pub(crate) fn push_link(&self, out: &mut String, key: &EntityKey) {
+        out.push_str(self.table.as_str());
+        out.push_str("(PartitionKey='");
+        push_url_key(out, key.partition());
+        out.push_str("',RowKey='");
+        push_url_key(out, key.row());
+        out.push_str("')");
     }
 
     fn metadata(&self, element: &str) -> String {

@@ -1,5 +1,6 @@
 //! Answers of the Table service: JSON for what is OData, XML for the rest.
 
+pub(crate) mod batch;
 pub(crate) mod entity;
 pub(crate) mod error;
 pub(crate) mod table;
@@ -15,17 +16,17 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~!*()@$,;:'".contains(&byte)
 }
 
-/// A key inside a URL: quotes doubled, everything unsafe escaped.
-pub(crate) fn url_key(key: &str) -> String {
-    let mut out = String::with_capacity(key.len());
-    for byte in key.replace('\'', "''").bytes() {
-        if is_plain(byte) {
+/// Appends a key as it is inside a URL: quotes doubled, everything unsafe escaped.
+pub(crate) fn push_url_key(out: &mut String, key: &str) {
+    for byte in key.bytes() {
+        if byte == b'\'' {
+            out.push_str("''");
+        } else if is_plain(byte) {
             out.push(char::from(byte));
         } else {
             let _ = write!(out, "%{byte:02X}");
         }
     }
-    out
 }
 
 /// An answer with a JSON body.
