@@ -146,6 +146,15 @@ mod tests {
     }
 
     #[test]
+    fn a_set_has_a_most() {
+        let key = r#"{"kid":"a","kty":"RSA","n":"AQAB","e":"AQAB"}"#;
+        for (count, want) in [(100, Ok(100)), (101, Err(KeySetError::TooMany))] {
+            let document = format!(r#"{{"keys":[{}]}}"#, vec![key; count].join(","));
+            assert_eq!(KeySet::parse(document.as_bytes()).map(|set| set.0.len()), want);
+        }
+    }
+
+    #[test]
     fn errors_say_what_is_wrong() {
         for (error, want) in [
             (KeySetError::Shape, "it is no JSON document with a list of keys"),

@@ -156,3 +156,25 @@ fn push(lines: &mut String, name: &str, value: &str, field: Field) -> Result<(),
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_in_one_way_only() {
+        for (name, value, good) in [
+            ("x-ms-a", "1", true),
+            ("x-ms-a", "", true),
+            ("x-ms-a", "a:b c", true),
+            ("", "1", false),
+            ("x:y", "1", false),
+            ("x-ms-a", "1\n2", false),
+            ("x-ms-a", "\t", false),
+        ] {
+            let mut lines = String::new();
+            assert_eq!(push(&mut lines, name, value, Field::Srh).is_ok(), good, "{name} {value}");
+            assert_eq!(lines, if good { format!("{name}:{value}") } else { String::new() });
+        }
+    }
+}

@@ -142,6 +142,7 @@ mod tests {
             (under(200, Unlocked), policy(150, Unlocked), Ok(under(150, Unlocked))),
             (under(200, Unlocked), policy(150, Locked), Ok(under(150, Locked))),
             (under(200, Locked), policy(300, Locked), Ok(under(300, Locked))),
+            (under(200, Locked), policy(200, Locked), Ok(under(200, Locked))),
             (under(200, Locked), policy(199, Locked), locked.clone()),
             (under(200, Locked), policy(300, Unlocked), locked),
             (under(200, Locked), policy(99, Locked), past),

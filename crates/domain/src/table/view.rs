@@ -105,6 +105,8 @@ mod tests {
             ("TableName ge 'my' and TableName lt 'mz'", true),
             ("TableName ne 'MyTable'", false),
             ("Name eq 'MyTable'", false),
+            ("Name", false),
+            ("not Name", true),
         ] {
             assert_eq!(passes(text, &table), want, "{text}");
         }

@@ -157,4 +157,21 @@ mod tests {
         assert_eq!(merge(252).map(|p| p.map(|p| p.len())), Ok(Some(252)));
         assert_eq!(merge(253), Err(TableRefusal::TooManyProperties));
     }
+
+    #[test]
+    fn what_a_write_needs_and_sends() {
+        let sent = of(&[("a", 1)]);
+        let any = IfMatch::Any;
+        for (write, needs, sends) in [
+            (Write::Insert(sent.clone()), false, true),
+            (Write::Update(sent.clone(), any), false, true),
+            (Write::Merge(sent.clone(), any), true, true),
+            (Write::InsertOrReplace(sent.clone()), false, true),
+            (Write::InsertOrMerge(sent.clone()), true, true),
+            (Write::Delete(any), false, false),
+        ] {
+            assert_eq!(write.needs_properties(), needs, "{write:?}");
+            assert_eq!(write.sent(), sends.then_some(&sent), "{write:?}");
+        }
+    }
 }

@@ -253,6 +253,7 @@ mod tests {
             ("a eq b", "syntax at 6"),
             ("1 eq 1", "syntax at 6"),
             ("a eq null", "syntax at 9"),
+            ("null", "syntax at 4"),
             ("(a eq 1", "syntax at 7"),
             ("a eq 1)", "syntax at 7"),
             ("a = 1", "syntax at 3"),
