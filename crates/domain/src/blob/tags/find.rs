@@ -233,6 +233,7 @@ mod tests {
             ("a > '1' AND b = '2'", "b", Some(("2", true)), Some(("2", true))),
             ("a > '1'", "a", Some(("1", false)), None),
             ("a > '1' AND b <= '9' AND b > '2'", "b", Some(("2", false)), Some(("9", true))),
+            ("a > '1' AND a < '9' AND b = '3'", "b", Some(("3", true)), Some(("3", true))),
             ("a > '1' AND a = '5'", "a", Some(("5", true)), Some(("5", true))),
             ("a < '1'", "a", None, Some(("1", false))),
         ] {

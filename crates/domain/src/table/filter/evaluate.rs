@@ -113,6 +113,8 @@ mod tests {
             (Value::DateTime(Timestamp(5)), Value::DateTime(Timestamp(6)), LESS),
             (Value::Guid(Guid(1 << 127)), Value::Guid(Guid(1)), GREATER),
             (Value::Binary(Vec::from([1])), Value::Binary(Vec::from([1, 0])), LESS),
+            (Value::Binary(Vec::from([2])), Value::Binary(Vec::from([1, 0])), GREATER),
+            (Value::Binary(Vec::from([2])), Value::Binary(Vec::from([2])), EQUAL),
             (Value::Double(f64::NAN), Value::Double(f64::NAN), "ne"),
         ] {
             assert_eq!(row(&a, &b), want, "{a:?} {b:?}");

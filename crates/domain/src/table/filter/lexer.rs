@@ -190,6 +190,8 @@ mod tests {
             ("5.0", Some(Value::Double(5.0))),
             ("1e3", Some(Value::Double(1000.0))),
             ("1.5E-3", Some(Value::Double(0.0015))),
+            ("5-3", Some(Value::Int32(5))),
+            ("1.5E+3", Some(Value::Double(1500.0))),
             ("2D", Some(Value::Double(2.0))),
             ("-INF", Some(Value::Double(f64::NEG_INFINITY))),
             ("-Infinity", Some(Value::Double(f64::NEG_INFINITY))),
