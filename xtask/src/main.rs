@@ -31,7 +31,7 @@ Usage: cargo xtask <command>
                               --quick does less and rewrites nothing
   fuzz [target] [--runs N]    fuzz one target, or all of them
   mutants [--all]             changes in domain and auth that tests must notice: of changed lines,
-                              or all (for hours)
+                              or all; with --all also --shard K/N, --only REGEX, --jobs N
   proof [figure...] [--seed N]
                               the figures of docs/reliability.md, in about a minute each
   soak --hours N [figure...]  their long forms with ever new seeds, for hours

@@ -13,6 +13,7 @@ const VERSION: &str = "27.1.0";
 const FOLDER: &str = "target/tools";
 const TOOL: &str = "target/tools/bin/cargo-mutants";
 const OUTPUT: &str = "target/mutants";
+const ALL: &str = "tests/mutants/run.py";
 const DIFF: &str = "target/mutants.diff";
 /// Where a mistake is a wrong answer or an open door.
 const WATCHED: [&str; 2] = ["crates/domain/src", "crates/auth/src"];
@@ -21,14 +22,18 @@ const LEAST_PERCENT: usize = 90;
 /// Mutants of changed lines that `cargo xtask test` tries, spread over all of them.
 const MOST_OF_A_CHANGE: usize = 16;
 
-/// `mutants [--all] [words for cargo-mutants...]`: those of changed lines, or all.
+/// `mutants [--all [--shard K/N] [--only REGEX] [--jobs N]]`: those of changed lines, or all, which
+/// are built together.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let Some(("--all", rest)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
         return Ok(changed()?.failed == 0);
     };
     install()?;
-    let line = format!("nice {TOOL} mutants -p zaffre-domain -p zaffre-auth");
-    Ok(judge(&line, rest, Duration::from_hours(24))?.failed == 0)
+    let all = Program::new(&format!("nice python3 {ALL} --tool {TOOL}")).args(rest);
+    if all.limit(Duration::from_hours(6)).run()?.failed > 0 {
+        return Err("not every mutant was tried".to_owned());
+    }
+    Ok(judge()?.failed == 0)
 }
 
 /// Those of lines that differ from `ZAFFRE_BASE`, or from the commit before.
@@ -54,14 +59,14 @@ pub(crate) fn changed() -> Result<Counts, String> {
         return Ok(Counts { passed: 1, ..Counts::default() });
     }
     let shard = format!("0/{}", count.div_ceil(MOST_OF_A_CHANGE));
-    judge(&line, &["--shard", &shard], Duration::from_mins(10))
+    let line = format!("{line} --timeout 60 --output {OUTPUT} --shard {shard}");
+    // It ends badly as soon as one is missed; what counts is how many.
+    Program::new(&line).limit(Duration::from_mins(10)).run()?;
+    judge()
 }
 
-/// Tries the mutants and counts which were noticed.
-fn judge(line: &str, words: &[&str], limit: Duration) -> Result<Counts, String> {
-    let program = Program::new(&format!("{line} --timeout 60 --output {OUTPUT}")).args(words);
-    // It ends badly as soon as one is missed; what counts is how many.
-    program.limit(limit).run()?;
+/// Counts which were noticed.
+fn judge() -> Result<Counts, String> {
     let [caught, timeout, missed, unviable] =
         ["caught", "timeout", "missed", "unviable"].map(lines);
     let noticed = caught.len() + timeout.len();

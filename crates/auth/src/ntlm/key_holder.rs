@@ -26,3 +26,31 @@ impl KeyHolder {
         own.then(|| Authorized::new(op, Grants::ALL, None))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::action::{Action, Scope};
+
+    struct Read(AccountName);
+
+    impl Guarded for Read {
+        fn action(&self) -> Action {
+            Action::GetFile
+        }
+
+        fn scope(&self) -> Scope<'_> {
+            Scope::account(&self.0)
+        }
+    }
+
+    #[test]
+    fn everything_in_their_own_account() {
+        let name = |text: &str| AccountName::parse(text).expect("a name");
+        let holder = KeyHolder::new(name("mine"));
+        let authorized = holder.authorize(Read(name("mine"))).expect("their own");
+        assert_eq!(authorized.into_parts().1, Grants::ALL);
+        assert!(holder.authorize(Read(name("other"))).is_none());
+    }
+}

@@ -171,7 +171,7 @@ mod tests {
             (Write::Delete(any), false, false),
         ] {
             assert_eq!(write.needs_properties(), needs, "{write:?}");
-            assert_eq!(write.sent(), sends.then_some(&sent), "{write:?}");
+            assert_eq!(write.into_sent(), sends.then(|| sent.clone()));
         }
     }
 }
