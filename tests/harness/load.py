@@ -10,12 +10,15 @@ from urllib.parse import urlsplit
 from .wire import Client
 
 
-def signed(client: Client, method: str, path: str, headers: dict | None = None, body: bytes = b"") -> bytes:
+def signed(
+    client: Client, method: str, path: str, headers: dict | None = None, body: bytes = b"", query: str = ""
+) -> bytes:
     """The bytes of a request; good for the fifteen minutes that its date is."""
     target = client.prefix + path
     length = len(body) if method in ("PUT", "POST") else None
-    sent = client.signed_headers(method, target, "", dict(headers or {}), length=length)
-    lines = [f"{method} {target} HTTP/1.1", f"Host: {client.host}:{client.port}"]
+    sent = client.signed_headers(method, target, query, dict(headers or {}), length=length)
+    asked = f"{target}?{query}" if query else target
+    lines = [f"{method} {asked} HTTP/1.1", f"Host: {client.host}:{client.port}"]
     lines += [f"{name}: {value}" for name, value in sent.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 

@@ -13,7 +13,9 @@ import pytest
 from controls import Controls
 
 from harness import Client, Server, server_command
+from harness.clock import MachineClock
 from harness.power import PowerDisk
+from harness.signing import http_date
 from harness.writers import Crew
 
 SEED = int(os.environ.get("ZAFFRE_TEST_SEED", "1"))
@@ -134,3 +136,68 @@ def test_the_clock_goes_back_an_hour(tmp_path, killed):
         Controls(server.console_url).advance("61s")
         assert client.head("/clock/held").headers["x-ms-lease-state"] == "expired"
         print(f"-- figure clock-back: 20 writes rising, seed none, {'killed' if killed else 'stopped'}")
+
+
+class Late(Client):
+    """Signs at the time that the server's machine shows."""
+
+    clock: MachineClock
+
+    def signed_headers(self, method, path, query, headers, **kw):
+        return super().signed_headers(method, path, query, {"x-ms-date": http_date(self.clock.offset), **headers}, **kw)
+
+
+def states(client: Client) -> list[str]:
+    return [client.head(f"/clock/{name}").headers["x-ms-lease-state"] for name in ("expired", "held", "broken")]
+
+
+def test_the_clock_steps_back_an_hour_while_the_server_runs(tmp_path):
+    """Nothing that was over comes back, nothing that is held comes free, and stamps go on rising."""
+    clock = MachineClock(tmp_path)
+    with Server("--test-controls", location=str(tmp_path / "data"), env=clock.env) as server:
+        client, queue = Late(server.url), Late(server.queue_url)
+        client.clock = queue.clock = clock
+        controls = Controls(server.console_url)
+        client.create_container("clock")
+        for name in ("expired", "held", "broken", "b"):
+            client.put(f"/clock/{name}", b"x").expect(201)
+        queue.send("PUT", "/clock").expect(201)
+        message = "<QueueMessage><MessageText>m</MessageText></QueueMessage>"
+        for _ in range(2):
+            queue.send("POST", "/clock/messages", "", {}, message).expect(201)
+        hidden = "visibilitytimeout=60"
+        first = queue.send("GET", "/clock/messages", hidden).expect(200).xml()[0].findtext("MessageId")
+        client.lease("/clock/expired", "acquire", duration=15, proposed=LEASE).expect(201)
+        client.lease("/clock/broken", "acquire", duration=60, proposed=LEASE).expect(201)
+        client.send("PUT", "/clock/broken", "comp=lease", {"x-ms-lease-action": "break", "x-ms-lease-break-period": "10"})
+        controls.advance("16s")
+        client.lease("/clock/held", "acquire", duration=60, proposed=LEASE).expect(201)
+        last = client.put("/clock/b", b"y").expect(201)
+        assert states(client) == ["expired", "leased", "broken"]
+
+        clock.set(-3600)
+        assert Client(server.url).head("/clock/b").status == 403, "the machine's clock did not step"
+        assert states(client) == ["expired", "leased", "broken"], "the past came back"
+        assert client.put("/clock/held", b"z").code == "LeaseIdMissing"
+        before, seen = parsedate_to_datetime(last.headers["last-modified"]), {last.etag}
+        for _ in range(20):
+            new = client.put("/clock/b", b"z").expect(201)
+            now = parsedate_to_datetime(new.headers["last-modified"])
+            assert now >= before and new.etag not in seen, "time went back"
+            before, _ = now, seen.add(new.etag)
+        # The first message stays hidden for what is left of its minute, and no longer.
+        second = queue.send("GET", "/clock/messages", hidden).expect(200).xml()[0].findtext("MessageId")
+        assert second != first and queue.send("GET", "/clock/messages", hidden).expect(200).xml()[:] == []
+        controls.advance("45s")
+        back = queue.send("GET", "/clock/messages", hidden + "&numofmessages=9").expect(200).xml()
+        assert [found.findtext("MessageId") for found in back] == [first]
+        assert states(client)[1] == "leased", "fourteen seconds are left"
+        controls.advance("16s")
+        assert states(client) == ["expired", "expired", "broken"]
+        client.lease("/clock/expired", "acquire", duration=15, proposed=LEASE).expect(201)
+        # And back to where it was: an hour ahead is no reason either.
+        clock.set(0)
+        assert states(client) == ["leased", "expired", "broken"]
+        newest = client.put("/clock/b", b"w").expect(201)
+        assert parsedate_to_datetime(newest.headers["last-modified"]) >= before and newest.etag not in seen
+        print("-- figure clock-back: 20 writes rising, seed none, while the server ran")

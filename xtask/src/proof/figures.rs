@@ -79,6 +79,14 @@ pub(crate) const FIGURES: &[Figure] = &[
         when: When::Elsewhere("clients"),
     },
     Figure {
+        name: "crash-points",
+        short: "env ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre --test points crash_point -- --nocapture",
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=20 cargo test --locked \
+                --release -p zaffre --test points crash_point -- --nocapture",
+        floor: 4_000,
+        when: When::Elsewhere("tests"),
+    },
+    Figure {
         name: "kill",
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only kill",
         long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_KILL_CYCLES=800 python3 tests/run.py \
@@ -114,6 +122,13 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
         floor: 1_000,
+        when: When::Elsewhere("clients"),
+    },
+    Figure {
+        name: "capacity",
+        short: "python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        floor: 200,
         when: When::Elsewhere("clients"),
     },
     Figure {

@@ -142,7 +142,7 @@ impl NameChange {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     inodes: Vec<Inode>,
     names: Names,
@@ -219,6 +219,12 @@ impl CrashDisk {
         for inode in &mut self.state().inodes {
             inode.unsynced.clear();
         }
+    }
+
+    /// Another disk in the same state, with what is synced and what is not.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { state: Arc::new(Mutex::new(self.state().clone())), locked: Arc::default() }
     }
 
     /// The disk as it comes up again, on a new object; the old one stays without power.
