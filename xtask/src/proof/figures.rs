@@ -10,10 +10,12 @@ pub(crate) struct Figure {
     pub(crate) name: &'static str,
     /// The form for CI: about a minute.
     pub(crate) short: &'static str,
-    /// The form for a soak, which repeats it with ever new seeds.
+    /// The form for a soak, which repeats it with ever new seeds: some minutes.
     pub(crate) long: &'static str,
     /// The least that the short form must count.
     pub(crate) floor: u64,
+    /// What soaks together are to count: `cargo xtask soak` says how far they are.
+    pub(crate) goal: u64,
     /// Which step of `cargo xtask test` runs the short form.
     pub(crate) when: When,
 }
@@ -32,8 +34,9 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "histories",
         short: "cargo run --locked -p zaffre-testkit --bin histories -- --count 200 --seed {seed}",
-        long: "cargo run --locked -p zaffre-testkit --bin histories -- --count 5000 --seed {seed}",
+        long: "cargo run --locked -p zaffre-testkit --bin histories -- --count 1000 --seed {seed}",
         floor: 200,
+        goal: 20_000,
         when: When::Proof,
     },
     Figure {
@@ -42,6 +45,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "cargo run --locked -p zaffre-testkit --bin histories -- planted --count 4 --seed {day}",
         long: "cargo run --locked -p zaffre-testkit --bin histories -- planted --seed {seed}",
         floor: 4,
+        goal: 12,
         when: When::Proof,
     },
     Figure {
@@ -52,30 +56,34 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_SCHEDULES=100000 ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre-store -p zaffre-core \
                --features zaffre-store/shuttle,zaffre-core/shuttle --test *schedules -- --nocapture",
         floor: 10_000,
+        goal: 1_000_000,
         when: When::Elsewhere("schedules"),
     },
     Figure {
         name: "crash",
         short: "cargo test --locked -p zaffre-core --test crash_all -- --nocapture",
-        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=100000 cargo test --locked \
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=50000 cargo test --locked \
                 --release -p zaffre-core -p zaffre-store --test *crash* -- --nocapture",
         floor: 5_000,
+        goal: 1_000_000,
         when: When::Elsewhere("tests"),
     },
     Figure {
         name: "power",
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only power",
-        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POWER_CYCLES=400 python3 tests/run.py \
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POWER_CYCLES=200 python3 tests/run.py \
                 --only power",
         floor: 24,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
         name: "points",
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only power",
-        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POINT_PASSES=40 python3 tests/run.py \
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_POINT_PASSES=20 python3 tests/run.py \
                 --only power",
         floor: 300,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -84,14 +92,16 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=20 cargo test --locked \
                 --release -p zaffre --test points crash_point -- --nocapture",
         floor: 4_000,
+        goal: 80_000,
         when: When::Elsewhere("tests"),
     },
     Figure {
         name: "kill",
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only kill",
-        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_KILL_CYCLES=800 python3 tests/run.py \
+        long: "env ZAFFRE_TEST_SEED={seed} ZAFFRE_KILL_CYCLES=500 python3 tests/run.py \
                 --only kill",
         floor: 100,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -99,6 +109,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only access",
         long: "python3 tests/run.py --only access",
         floor: 3_800,
+        goal: 3_800,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -108,6 +119,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=500000 cargo test --locked \
                 --release -p zaffre-auth --test auth mutations -- --nocapture",
         floor: 100_000,
+        goal: 1_000_000,
         when: When::Elsewhere("tests"),
     },
     Figure {
@@ -115,6 +127,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only access",
         long: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only access",
         floor: 3_000,
+        goal: 30_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -122,6 +135,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
         floor: 1_000,
+        goal: 100_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -129,6 +143,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
         floor: 200,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -136,6 +151,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
         floor: 10_000,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -143,6 +159,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
         floor: 1_000,
+        goal: 1_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -150,6 +167,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only abuse",
         long: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only abuse",
         floor: 20,
+        goal: 200,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -157,6 +175,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "python3 tests/run.py --only abuse",
         floor: 400,
+        goal: 400,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -164,6 +183,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only abuse",
         long: "python3 tests/run.py --only abuse",
         floor: 20,
+        goal: 20,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -171,6 +191,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "python3 tests/run.py --only wire --only queue",
         long: "python3 tests/run.py --trace",
         floor: 10_000,
+        goal: 10_000,
         when: When::Elsewhere("clients"),
     },
     Figure {
@@ -180,6 +201,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_SEED_START={seed} cargo test --locked --release -p \
                 zaffre-store --test store_corruption -- --nocapture",
         floor: 500,
+        goal: 100_000,
         when: When::Elsewhere("tests"),
     },
     Figure {
@@ -187,8 +209,9 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "cargo run --release --manifest-path fuzz/Cargo.toml --bin smoke -- \
                 --runs 50000 --seed {seed}",
         long: "cargo run --release --manifest-path fuzz/Cargo.toml --bin smoke -- \
-                --runs 5000000 --seed {seed}",
+                --runs 1000000 --seed {seed}",
         floor: 1_000_000,
+        goal: 2_300_000_000,
         when: When::Elsewhere("fuzz"),
     },
     Figure {
@@ -196,6 +219,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         short: "cargo xtask mutants",
         long: "cargo xtask mutants --all",
         floor: 0,
+        goal: 1_000,
         when: When::Elsewhere("mutants"),
     },
 ];
