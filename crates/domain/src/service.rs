@@ -226,8 +226,15 @@ mod tests {
     #[test]
     fn retention_days() {
         for (days, legal) in [(0, false), (1, true), (365, true), (366, false), (u16::MAX, false)] {
-            assert_eq!(Retention::days(days).is_some(), legal, "{days}");
+            let retention = Retention::days(days);
+            assert_eq!(retention.is_some(), legal, "{days}");
+            assert!(retention.is_none_or(|kept| kept.get() == Some(days)));
         }
+    }
+
+    #[test]
+    fn nothing_is_kept_without_a_policy() {
+        assert_eq!(Retention::NONE.get(), None);
     }
 
     #[test]

@@ -71,6 +71,20 @@ fn what_a_claim_says_of_itself() {
     }
 }
 
+/// The header is the credential, whatever signature is beside it.
+#[test]
+fn a_bearer_token_beside_a_signature() {
+    let authorization = format!("Bearer {}", claimed(OBJECT, TENANT));
+    let signed = plain().sign_service_sas(SERVICE_SAS);
+    let mut spoiled = signed.clone();
+    spoiled.set("sig", "AAAA");
+    for request in [signed, spoiled] {
+        let request = request.header("Authorization", &authorization);
+        let claim = request.authenticate_trusting(&TokenTrust::claimed());
+        assert_eq!(claim.map(|claim| claim.scheme()), Ok("Bearer"));
+    }
+}
+
 #[test]
 fn what_may_be_done_is_known_before_the_body() {
     let private = ContainerAccess::default();

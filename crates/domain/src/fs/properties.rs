@@ -234,6 +234,11 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_shown_as_numbers() {
+        assert_eq!([FileId::NONE, FileId::ROOT].map(|id| id.to_string()), ["0", "1"]);
+    }
+
+    #[test]
     fn filetimes() {
         for (at, ticks) in [
             (Timestamp(0), 0),

@@ -238,6 +238,8 @@ mod tests {
             let read = parse_date(text).map(date_text);
             assert_eq!(read.as_deref(), Some(want), "{text}");
         }
+        let first = Value::parse(EdmType::DateTime, "1601-01-01T00:00:00Z", "born");
+        assert!(matches!(first, Ok(Value::DateTime(_))));
         let early = Value::parse(EdmType::DateTime, "1600-12-31T23:59:59Z", "born");
         assert!(matches!(early, Err(TableRefusal::OutOfRange { name, .. }) if name == "born"));
     }

@@ -123,3 +123,16 @@ fn headers() {
         assert_eq!(rule.exposed(sent.split(',')).join(","), want, "{exposed}");
     }
 }
+
+#[test]
+fn faults_say_what_to_change() {
+    for (fault, named) in [
+        (CorsFault::TooManyRules, "number of CORS rules"),
+        (CorsFault::TooLarge, "2 KiB"),
+        (CorsFault::Origins, "AllowedOrigins"),
+        (CorsFault::Methods, "AllowedMethods"),
+        (CorsFault::Headers, "AllowedHeaders and ExposedHeaders"),
+    ] {
+        assert!(fault.reason().contains(named), "{fault:?}");
+    }
+}

@@ -265,6 +265,8 @@ mod tests {
             (", a", "syntax at 1"),
             ("(PartitionKey) and (a eq 1)", "Edm.String And Edm.Boolean"),
             ("a eq 1 or 5", "Edm.Boolean Or Edm.Int32"),
+            ("5 or a", "Edm.Int32 Or Edm.Boolean"),
+            ("a and 'x'", "Edm.Boolean And Edm.String"),
             ("startswith(a,'x')", "not implemented"),
             ("length(a) eq 1", "not implemented"),
             ("a add 1 eq 2", "not implemented"),
