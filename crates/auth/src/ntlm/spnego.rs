@@ -267,6 +267,8 @@ mod tests {
             let found = value(bytes).map(|(_, inner, rest)| (inner.len(), rest.len()));
             assert_eq!(found, want, "{bytes:?}");
         }
+        let endless = [&[4, 0x80][..], &[0; 200]].concat();
+        assert_eq!(value(&endless), None, "a length that is told by an end");
         for (length, head) in [
             (0x7F, &[4, 0x7F][..]),
             (0x80, &[4, 0x81, 0x80]),

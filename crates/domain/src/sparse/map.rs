@@ -151,6 +151,7 @@ mod tests {
                 .filter_map(|(at, byte): (u32, _)| byte.map(|(source, skip)| (at, source, skip)))
                 .collect();
             assert_eq!(shown(&map), want, "after {source:?} {at}+{length}");
+            assert_eq!(map.is_empty(), want.is_empty());
             assert!(Map::from_pieces(map.pieces().to_vec()).is_some(), "in order");
         }
     }
