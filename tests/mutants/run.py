@@ -111,9 +111,9 @@ def write_sources(sources: dict[str, Source], left_out: set[int]) -> dict[str, d
     return lines
 
 
-def build(lines: dict[str, dict[int, int]]) -> Build:
-    """Builds the tests; an error in a mutant's line means that it does not compile."""
-    packages = [word for package in CRATES for word in ("-p", package)]
+def build(crates: list[str], lines: dict[str, dict[int, int]]) -> Build:
+    """Builds their tests; an error in a mutant's line means that it does not compile."""
+    packages = [word for package in crates for word in ("-p", package)]
     done = subprocess.run(
         ["cargo", "test", "--locked", *packages, "--lib", "--tests", "--no-run", "--message-format",
          "json"], cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True, check=False)
@@ -155,7 +155,7 @@ def build_all(sources: dict[str, Source], mutants: list[Mutant]) -> tuple[dict[s
     unviable: set[int] = set()
     alone = {mutant.number for mutant in mutants if not mutant.fits_a_switch()}
     for _ in range(MOST_BUILDS):
-        made = build(write_sources(sources, unviable | alone))
+        made = build(list(CRATES), write_sources(sources, unviable | alone))
         print(f"    built: {len(made.programs)} programs, {len(made.unviable)} do not compile", flush=True)
         if made.programs:
             return made.programs, unviable, alone
@@ -219,7 +219,7 @@ def try_alone(mutant: Mutant, sources: dict[str, Source]) -> str:
     source = sources[mutant.file]
     put(TREE / mutant.file, source.changed(mutant))
     try:
-        programs = build({}).programs
+        programs = build([mutant.package], {}).programs
         return try_it(mutant, programs) if programs else "unviable"
     finally:
         put(TREE / mutant.file, source.text)
