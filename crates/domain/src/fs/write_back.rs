@@ -74,6 +74,8 @@ pub fn verdict(waiting: &Waiting) -> Verdict {
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+
     const SOME: Waiting = Waiting {
         bytes: 100,
         pieces: 2,
@@ -94,12 +96,12 @@ mod tests {
             (Waiting { calm: true, ..SOME }, Verdict::Through),
             (Waiting { failed: true, ..SOME }, Verdict::Through),
             (Waiting { fits: false, ..SOME }, Verdict::Through),
-            (Waiting { all_bytes: ALL_BYTES, ..SOME }, Verdict::Keep),
-            (Waiting { all_bytes: ALL_BYTES + 1, ..SOME }, Verdict::Through),
-            (Waiting { bytes: BATCH_BYTES / 2, ..SOME }, Verdict::Keep),
-            (Waiting { bytes: BATCH_BYTES / 2 + 1, ..SOME }, Verdict::KeepAndCommit),
-            (Waiting { bytes: BATCH_BYTES, committing: true, ..SOME }, Verdict::Keep),
-            (Waiting { bytes: BATCH_BYTES + 1, committing: true, ..SOME }, Verdict::Wait),
+            (Waiting { all_bytes: 256 * MIB, ..SOME }, Verdict::Keep),
+            (Waiting { all_bytes: 256 * MIB + 1, ..SOME }, Verdict::Through),
+            (Waiting { bytes: 16 * MIB, ..SOME }, Verdict::Keep),
+            (Waiting { bytes: 16 * MIB + 1, ..SOME }, Verdict::KeepAndCommit),
+            (Waiting { bytes: 32 * MIB, committing: true, ..SOME }, Verdict::Keep),
+            (Waiting { bytes: 32 * MIB + 1, committing: true, ..SOME }, Verdict::Wait),
             (Waiting { pieces: BATCH_PIECES / 2, ..SOME }, Verdict::Keep),
             (Waiting { pieces: BATCH_PIECES / 2 + 1, ..SOME }, Verdict::KeepAndCommit),
             (Waiting { pieces: BATCH_PIECES, ..SOME }, Verdict::KeepAndCommit),
@@ -108,7 +110,7 @@ mod tests {
             (Waiting { chunks: BATCH_CHUNKS + 1, ..SOME }, Verdict::Wait),
             (Waiting { in_chunk: CHUNK_PIECES, ..SOME }, Verdict::Keep),
             (Waiting { in_chunk: CHUNK_PIECES + 1, ..SOME }, Verdict::Wait),
-            (Waiting { bytes: BATCH_BYTES + 1, others: false, ..SOME }, Verdict::Through),
+            (Waiting { bytes: 32 * MIB + 1, others: false, ..SOME }, Verdict::Through),
         ];
         for (waiting, want) in rows {
             assert_eq!(verdict(&waiting), want, "{waiting:?}");
