@@ -188,6 +188,7 @@ fn what_is_merged() {
     let root = Descriptor::parse_sddl("O:BAG:SYD:(A;OICI;FA;;;AU)").unwrap_or_default();
     for (given, want) in [
         ("O:BAG:SYD:(A;;FR;;;BU)", "O:BAG:SYD:AI(A;;FR;;;BU)(A;ID;FA;;;AU)"),
+        ("O:BAG:SYD:AI(A;;FR;;;BU)", "O:BAG:SYD:AI(A;;FR;;;BU)(A;ID;FA;;;AU)"),
         ("O:BAG:SYD:P(A;;FR;;;BU)", "O:BAG:SYD:P(A;;FR;;;BU)"),
         ("O:BAG:SYD:(A;ID;FR;;;BU)", "O:BAG:SYD:AI(A;ID;FA;;;AU)"),
     ] {
