@@ -10,8 +10,16 @@ pub fn push_name(key: &mut Vec<u8>, name: &str) {
 
 /// Appends `name` without its terminator, so that the key is a prefix of every longer name's.
 pub fn push_prefix(key: &mut Vec<u8>, name: &str) {
-    // No more units than bytes.
+    // No more units than bytes, and as many if all are ASCII.
     key.reserve(2 * name.len());
+    if name.is_ascii() {
+        let start = key.len();
+        key.resize(start + 2 * name.len(), 0);
+        for (unit, byte) in key[start..].chunks_exact_mut(2).zip(name.bytes()) {
+            unit[1] = byte;
+        }
+        return;
+    }
     for unit in name.encode_utf16() {
         key.extend_from_slice(&unit.to_be_bytes());
     }
@@ -50,7 +58,7 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_keep_utf16_order() {
-        let names = ["A", "B", "a", "a/b", "ab", "é", "\u{10000}", "\u{FFFD}"];
+        let names = ["", "A", "B", "a", "a/b", "ab", "aé", "é", "\u{10000}", "\u{FFFD}"];
         let keys: Vec<Vec<u8>> = names
             .iter()
             .map(|n| {

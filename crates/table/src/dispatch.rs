@@ -69,7 +69,9 @@ impl Dispatch<'_> {
     }
 
     pub(crate) fn base(&self) -> String {
-        self.asked.endpoint().trim_end_matches('/').to_owned()
+        let mut base = self.asked.endpoint();
+        base.truncate(base.trim_end_matches('/').len());
+        base
     }
 
     fn account(&self) -> &str {
@@ -156,7 +158,11 @@ impl Dispatch<'_> {
                 render::json(StatusCode::CREATED, level, body(), version)
             }
         };
-        reply.with("location", location).with_some("preference-applied", prefer.applied())
+        let reply = reply.with("location", location);
+        match prefer.applied() {
+            Some(applied) => reply.with_text("preference-applied", applied),
+            None => reply,
+        }
     }
 
     async fn delete_table(self) -> Result<Reply, ApiError> {

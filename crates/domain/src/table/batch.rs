@@ -2,6 +2,7 @@
 
 use super::{EntityKey, TableRefusal};
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use zaffre_base::limits::TABLE_BATCH_OPERATIONS;
 
 /// The operation that breaks a rule of the batch, by its position, and the rule.
@@ -16,7 +17,7 @@ pub struct Misfit {
 /// Checks the operations of a batch, each given as its table (folded) and key, in their order.
 pub fn check<'a>(operations: impl Iterator<Item = (&'a str, &'a EntityKey)>) -> Result<(), Misfit> {
     let misfit = |index, refusal| Err(Misfit { index, refusal });
-    let mut rows = BTreeSet::new();
+    let mut rows = Rows::default();
     let mut first: Option<(&str, &str)> = None;
     for (index, (table, key)) in operations.enumerate() {
         if index == TABLE_BATCH_OPERATIONS {
@@ -33,11 +34,30 @@ pub fn check<'a>(operations: impl Iterator<Item = (&'a str, &'a EntityKey)>) -> 
     Ok(())
 }
 
+/// The rows so far. Most batches have theirs in order, and then no row can be there twice.
+#[derive(Default)]
+struct Rows<'a> {
+    rising: Vec<&'a str>,
+    /// All of them, once there was one out of order.
+    all: BTreeSet<&'a str>,
+}
+
+impl<'a> Rows<'a> {
+    /// Adds a row; false if it is there.
+    fn insert(&mut self, row: &'a str) -> bool {
+        if self.all.is_empty() && self.rising.last().is_none_or(|last| *last < row) {
+            self.rising.push(row);
+            return true;
+        }
+        self.all.extend(self.rising.drain(..));
+        self.all.insert(row)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::format;
-    use alloc::vec::Vec;
 
     #[test]
     fn rules() {
@@ -58,6 +78,15 @@ mod tests {
             (
                 Vec::from([("t", key("p", "1")), ("t", key("p", "2")), ("t", key("p", "1"))]),
                 Some((2, TableRefusal::DuplicateRow)),
+            ),
+            (
+                Vec::from([("t", key("p", "1")), ("t", key("p", "1"))]),
+                Some((1, TableRefusal::DuplicateRow)),
+            ),
+            (Vec::from([("t", key("p", "2")), ("t", key("p", "1")), ("t", key("p", "3"))]), None),
+            (
+                Vec::from(["2", "3", "1", "4", "3"].map(|row| ("t", key("p", row)))),
+                Some((4, TableRefusal::DuplicateRow)),
             ),
         ] {
             let got = check(operations.iter().map(|(t, k)| (*t, k))).err();

@@ -37,6 +37,6 @@ pub(crate) fn json(status: StatusCode, level: Level, body: String, version: ApiV
 /// An answer of an OData operation without a body.
 pub(crate) fn plain(status: StatusCode, version: ApiVersion) -> Reply {
     Reply::new(status, version)
-        .with("cache-control", "no-cache")
-        .with("x-content-type-options", "nosniff")
+        .with_text("cache-control", "no-cache")
+        .with_text("x-content-type-options", "nosniff")
 }
