@@ -22,7 +22,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     figures.sort_by_key(|figure| books.parts_done(figure));
     let started = Instant::now();
     let mut table = Vec::new();
-    let mut good = true;
+    let (mut good, mut finished) = (true, 0);
     for (index, figure) in figures.iter().enumerate() {
         let left = length.saturating_sub(started.elapsed());
         let among = u32::try_from(figures.len() - index).unwrap_or(u32::MAX);
@@ -32,12 +32,16 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         }
         let (shown, runs, cut) = repeat(figure, left / among, left, &mut books);
         good &= shown.good || cut;
+        finished += u64::from(!cut);
         let row = if cut { shown.line } else { proof::row(&shown) };
         table.push(format!("{row}; {runs} runs, {}", books.so_far(figure)));
     }
     println!("\n{}\n", table.join("\n"));
     println!("{} minutes in all", started.elapsed().as_secs() / 60);
-    Ok(good)
+    if finished == 0 {
+        println!("nothing came to its end: the time was too short");
+    }
+    Ok(good && finished > 0)
 }
 
 fn hours(words: &[&str]) -> Result<Duration, String> {

@@ -89,10 +89,19 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "crash-points",
         short: "env ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre --test points crash_point -- --nocapture",
-        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=20 cargo test --locked \
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=5 cargo test --locked \
                 --release -p zaffre --test points crash_point -- --nocapture",
         floor: 4_000,
         goal: 80_000,
+        when: When::Elsewhere("tests"),
+    },
+    Figure {
+        name: "fault-points",
+        short: "env ZAFFRE_SEED_START={seed} cargo test --locked -p zaffre --test points failing_call -- --nocapture",
+        long: "env ZAFFRE_SEED_START={seed} ZAFFRE_SEEDS=2 cargo test --locked \
+                --release -p zaffre --test points failing_call -- --nocapture",
+        floor: 500,
+        goal: 50_000,
         when: When::Elsewhere("tests"),
     },
     Figure {
@@ -133,7 +142,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "overload",
         short: "python3 tests/run.py --only abuse",
-        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 1_000,
         goal: 100_000,
         when: When::Elsewhere("clients"),
@@ -141,7 +150,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "capacity",
         short: "python3 tests/run.py --only abuse",
-        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 200,
         goal: 10_000,
         when: When::Elsewhere("clients"),
@@ -149,7 +158,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "idle",
         short: "python3 tests/run.py --only abuse",
-        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 10_000,
         goal: 10_000,
         when: When::Elsewhere("clients"),
@@ -157,7 +166,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     Figure {
         name: "slow",
         short: "python3 tests/run.py --only abuse",
-        long: "env ZAFFRE_LOAD_SECONDS=60 python3 tests/run.py --only abuse",
+        long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 1_000,
         goal: 1_000,
         when: When::Elsewhere("clients"),

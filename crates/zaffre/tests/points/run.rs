@@ -36,8 +36,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) async fn of(seed: u64) -> Self {
-        let script = Script::of(seed);
+    pub(crate) async fn of(seed: u64, turns: usize) -> Self {
+        let script = Script::of(seed, turns);
         let recorder = Recorder::default();
         let server = Server::open(Arc::new(recorder.clone())).expect("an empty disk");
         let opened = recorder.calls();

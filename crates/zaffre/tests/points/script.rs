@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use zaffre_testkit::Random;
 
 const SCENES: &str = include_str!("scenes.txt");
-/// How often each scene is played.
-const TURNS: usize = 2;
 /// Operations between two turns of the background.
 const UNTIL_BACKGROUND: u64 = 12;
 /// Where the closed enums are.
@@ -79,11 +77,11 @@ struct Scene {
 }
 
 impl Script {
-    /// The script of a seed.
-    pub(crate) fn of(seed: u64) -> Self {
+    /// The script of a seed, with so many turns of each scene.
+    pub(crate) fn of(seed: u64, turns: usize) -> Self {
         let mut sights: BTreeMap<String, Words> = BTreeMap::new();
         let mut scenes = Vec::new();
-        for turn in 1..=TURNS {
+        for turn in 1..=turns {
             let turn = turn.to_string();
             scenes.extend(read(&SCENES.replace('#', &turn), &turn, &mut sights));
         }
