@@ -26,7 +26,7 @@ use zaffre_domain::fs::name::TrailingDots;
 use zaffre_domain::fs::properties::{AttributesSetting, SmbSettings, TimeSetting};
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_domain::sparse::{Change, Found};
-use zaffre_store::Placement;
+use zaffre_store::{Placement, StoreError};
 
 pub const SHARE: &str = "work";
 pub const PATIENCE: Patience = Patience { wait: Duration::from_secs(1) };
@@ -160,7 +160,8 @@ impl Files {
             patience: PATIENCE,
         };
         let reply = service::get_file(self.core(), self.ok(op)).await?;
-        let bytes = must(read(reply.body).await);
+        // The power may go between the answer and the last byte of it.
+        let bytes = read(reply.body).await.map_err(|e| StoreError::corrupt(format!("{e:?}")))?;
         assert_eq!(u64::try_from(bytes.len()), Ok(reply.length));
         Ok(bytes)
     }
