@@ -20,7 +20,7 @@ pub(crate) fn ensure(name: &str, version: &str) -> Result<PathBuf, String> {
          {name} --version {version} --root"
     );
     let program = Program::new(&line).args(&[&folder.to_string_lossy()]);
-    let done = program.limit(Duration::from_mins(15)).run()?;
+    let done = program.limit(Duration::from_mins(30)).run()?;
     if done.failed == 0 { Ok(tool) } else { Err(format!("{name} was not installed")) }
 }
 
