@@ -189,7 +189,7 @@ fn from_blob(reply: Reply) -> Result<CopySource, ApiError> {
         content_md5: md5.and_then(|text| base64::decode(&text)?.try_into().ok()),
     };
     let metadata = metadata(&reply);
-    match reply.body {
+    match reply.into_parts().body {
         ReplyBody::Stream { length, bytes } => {
             let body = body::content(bytes);
             Ok(CopySource { length, properties, metadata, smb: None, body })

@@ -42,5 +42,7 @@ pub use accounts::AccountsHandle;
 pub use asked::{Asked, Destination, signed_headers};
 pub use error::ApiError;
 pub use head::Origin;
-pub use message::{BodyError, BodyStream, Reply, ReplyBody, Request, RequestHead, Service};
+pub use message::{
+    BodyError, BodyStream, Reply, ReplyBody, ReplyParts, Request, RequestHead, Service,
+};
 pub use server::{Alarms, Listener, ServerOptions, Timeouts};

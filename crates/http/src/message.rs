@@ -11,6 +11,7 @@ use hyper::{Method, StatusCode};
 use std::fmt::Write;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::Arc;
 use zaffre_base::Guid;
@@ -69,8 +70,11 @@ pub struct Request {
     pub body: BodyStream,
 }
 
-/// What goes back.
-pub struct Reply {
+/// What goes back. On the heap, because it goes from hand to hand as it is made.
+pub struct Reply(Box<ReplyParts>);
+
+/// What a reply consists of.
+pub struct ReplyParts {
     /// The status.
     pub status: StatusCode,
     /// All headers but those the server adds itself (Date, Server, x-ms-request-id,
@@ -90,6 +94,20 @@ pub struct Reply {
     values: BytesMut,
 }
 
+impl Deref for Reply {
+    type Target = ReplyParts;
+
+    fn deref(&self) -> &ReplyParts {
+        &self.0
+    }
+}
+
+impl DerefMut for Reply {
+    fn deref_mut(&mut self) -> &mut ReplyParts {
+        &mut self.0
+    }
+}
+
 /// Room for the headers of most answers, so that the map does not grow on the way.
 const USUAL_HEADERS: usize = 24;
 /// Room for the values of most answers' headers together.
@@ -99,7 +117,7 @@ impl Reply {
     /// A reply without body.
     pub fn new(status: StatusCode, version: zaffre_base::ApiVersion) -> Self {
         let (headers, spelling) = (HeaderMap::with_capacity(USUAL_HEADERS), Vec::new());
-        Self {
+        Self(Box::new(ReplyParts {
             status,
             headers,
             spelling,
@@ -108,7 +126,12 @@ impl Reply {
             operation: None,
             code: None,
             values: BytesMut::with_capacity(USUAL_VALUES),
-        }
+        }))
+    }
+
+    /// Takes it apart.
+    pub fn into_parts(self) -> ReplyParts {
+        *self.0
     }
 
     /// Adds a header.

@@ -470,7 +470,9 @@ fn listed_blobs_for_old_clients() {
     );
     let empty = BlobPage { entries: Vec::new(), next: None };
     let reply = listing::blobs(&empty, "abc", &frame);
-    let zaffre_http::ReplyBody::Full(body) = reply.body else { panic!("a listing has a body") };
+    let zaffre_http::ReplyBody::Full(body) = reply.into_parts().body else {
+        panic!("a listing has a body")
+    };
     assert!(String::from_utf8_lossy(&body).contains("<Blobs /><NextMarker />"));
 }
 

@@ -79,7 +79,7 @@ fn success(text: &mut String, reply: Reply) -> Vec<u8> {
         let value = String::from_utf8_lossy(value.as_bytes());
         let _ = write!(text, "{name}: {value}\r\n");
     }
-    match reply.body {
+    match reply.into_parts().body {
         ReplyBody::Full(bytes) => bytes.to_vec(),
         ReplyBody::Empty | ReplyBody::Stream { .. } | ReplyBody::Open { .. } => Vec::new(),
     }

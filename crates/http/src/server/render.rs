@@ -3,7 +3,7 @@
 //! Must never show more of an error than its own text: causes go to the log.
 
 use crate::error::ApiError;
-use crate::message::{Reply, ReplyBody, RequestHead};
+use crate::message::{Reply, ReplyBody, ReplyParts, RequestHead};
 use crate::versions;
 use crate::xml::Writer;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
@@ -75,7 +75,7 @@ pub(super) fn reply(reply: Reply, echo: &Echo, server: &HeaderValue) -> Rendered
     let version = reply.version;
     // Written beside the other values, in the memory that is there already.
     let reply = reply.with(REQUEST_ID, echo.id).with_some(VERSION, version);
-    let Reply { status, mut headers, spelling, mut body, .. } = reply;
+    let ReplyParts { status, mut headers, spelling, mut body, .. } = reply.into_parts();
     common(&mut headers, echo, server);
     if may_have_body(&echo.method, status) {
         // hyper writes the true length.

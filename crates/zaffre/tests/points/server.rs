@@ -223,7 +223,7 @@ async fn received(reply: Reply) -> Answer {
     headers.sort();
     let mut status = reply.status.as_u16();
     let mut body = Vec::new();
-    match reply.body {
+    match reply.into_parts().body {
         ReplyBody::Empty => {}
         ReplyBody::Full(bytes) => body.extend_from_slice(&bytes),
         ReplyBody::Stream { bytes: mut pieces, .. } | ReplyBody::Open { bytes: mut pieces } => {
