@@ -34,7 +34,7 @@ impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             cache_bytes: 16 * MIB,
-            memory_bytes: 4 * MIB,
+            memory_bytes: 8 * MIB,
             extents: ExtentOptions::default(),
             clock: None,
         }
