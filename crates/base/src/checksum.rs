@@ -1,7 +1,8 @@
 //! Checksums: CRC-64/NVME, MD5 and SHA-256 for the wire, CRC32C for the disk.
 
+pub use crate::md5::Md5;
 use crc_fast::{CrcAlgorithm, Digest as Crc};
-use md5::{Digest, Md5 as Md5State};
+use sha2::Digest;
 
 /// A running CRC-64/NVME, the checksum behind `x-ms-content-crc64`.
 #[derive(Clone)]
@@ -28,22 +29,6 @@ impl Crc64 {
 /// SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha2::Sha256::digest(bytes).into()
-}
-
-/// A running MD5.
-#[derive(Clone, Default)]
-pub struct Md5(Md5State);
-
-impl Md5 {
-    /// Adds bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    /// The digest.
-    pub fn finish(self) -> [u8; 16] {
-        self.0.finalize().into()
-    }
 }
 
 /// CRC32C of `bytes`.

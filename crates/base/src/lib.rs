@@ -8,6 +8,7 @@ pub mod etag;
 pub mod ids;
 pub mod key;
 pub mod limits;
+pub mod md5;
 pub mod measure;
 pub mod names;
 pub mod planted;

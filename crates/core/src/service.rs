@@ -6,6 +6,7 @@ use crate::Error;
 use crate::analytics::Buffer;
 use crate::background::Pending;
 use crate::background::accesses::Accesses;
+use crate::blob::content::hashing::Hashing;
 use crate::blob::copy::{Copies, Remote};
 use crate::blob::replace::LeftOver;
 use crate::blob::site::Site;
@@ -38,6 +39,7 @@ struct Inner {
     settings: Settings,
     accesses: Accesses,
     heads: Heads,
+    hashing: Hashing,
     folding: sparse::Queue,
     readers: sparse::Readers,
     logs: Buffer,
@@ -136,6 +138,7 @@ impl Core {
             settings: Settings::default(),
             accesses: Accesses::default(),
             heads: Heads::default(),
+            hashing: Hashing::default(),
             folding: sparse::Queue::default(),
             readers: sparse::Readers::default(),
             logs: Buffer::default(),
@@ -170,6 +173,11 @@ impl Core {
     /// Writes to files that wait to be committed.
     pub(crate) fn write_back(&self) -> &WriteBack {
         &self.0.write_back
+    }
+
+    /// Who hashes bodies.
+    pub(crate) fn hashing(&self) -> &Hashing {
+        &self.0.hashing
     }
 
     /// Chunks of sparse contents that wait to be folded.

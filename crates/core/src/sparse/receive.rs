@@ -92,7 +92,7 @@ pub(crate) async fn receive_sealed(
     key: Option<&CustomerKey>,
 ) -> Result<Incoming, Error> {
     let mut crc = Crc64::default();
-    let mut digest = expected.md5.then(|| Digest::begin(expected.length));
+    let mut digest = expected.md5.then(|| Digest::begin(core.hashing(), expected.length));
     let mut length = 0_u64;
     let mut intake = Intake::begin(core, site, keys, offset, key);
     while let Some(piece) = body.next().await {

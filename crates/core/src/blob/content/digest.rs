@@ -2,8 +2,11 @@
 //!
 //! Must never hold a thread that waits for a client, nor more of the body than a named limit.
 
+use super::hashing::{Hashing, Lane};
 use crate::Error;
 use bytes::Bytes;
+use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use zaffre_base::checksum::Md5;
@@ -12,8 +15,9 @@ use zaffre_store::StoreError;
 /// Bodies up to this size are hashed where they arrive: handing them over would cost more.
 const HERE: u64 = 64 * 1024;
 
-/// Bytes for which it is worth to wake a thread.
-const BATCH: usize = 128 * 1024;
+/// Bytes for which it is worth to wake a thread. What waits for a while is more likely to be hashed
+/// together with others.
+const BATCH: usize = 1024 * 1024;
 
 /// Bytes of one body that may wait to be hashed. Hashing is slower than receiving; without room the
 /// body would arrive, and be written, only as fast as it is hashed.
@@ -24,14 +28,19 @@ pub(crate) struct Digest(Where);
 
 enum Where {
     Here(Md5),
-    Beside { room: Arc<Semaphore>, queue: Arc<Queue>, sum: oneshot::Receiver<[u8; 16]> },
+    Beside {
+        room: Arc<Semaphore>,
+        queue: Arc<Queue>,
+        sum: oneshot::Receiver<[u8; 16]>,
+        hashing: Hashing,
+    },
 }
 
 /// What waits to be hashed.
-struct Queue(Mutex<Waiting>);
+pub(super) struct Queue(Mutex<Waiting>);
 
 struct Waiting {
-    pieces: Vec<(Bytes, OwnedSemaphorePermit)>,
+    pieces: VecDeque<(Bytes, OwnedSemaphorePermit)>,
     bytes: usize,
     /// Nobody has it who hashes.
     idle: Option<Md5>,
@@ -42,44 +51,44 @@ struct Waiting {
 
 impl Digest {
     /// For a body of that length, if it is known.
-    pub(crate) fn begin(length: Option<u64>) -> Self {
+    pub(crate) fn begin(hashing: &Hashing, length: Option<u64>) -> Self {
         if length.is_some_and(|length| length <= HERE) {
             return Self(Where::Here(Md5::default()));
         }
         let (to, sum) = oneshot::channel();
         let queue = Queue(Mutex::new(Waiting {
-            pieces: Vec::new(),
+            pieces: VecDeque::new(),
             bytes: 0,
             idle: Some(Md5::default()),
             to: Some(to),
             ended: false,
         }));
         let room = Arc::new(Semaphore::new(usize::try_from(WAITING).unwrap_or(usize::MAX)));
-        Self(Where::Beside { room, queue: Arc::new(queue), sum })
+        Self(Where::Beside { room, queue: Arc::new(queue), sum, hashing: hashing.clone() })
     }
 
     /// Adds bytes; waits when too many wait already.
     pub(crate) async fn update(&mut self, piece: &Bytes) {
         match &mut self.0 {
             Where::Here(md5) => md5.update(piece),
-            Where::Beside { room, queue, .. } => {
+            Where::Beside { room, queue, hashing, .. } => {
                 let size = u32::try_from(piece.len()).unwrap_or(WAITING).min(WAITING);
                 if room.available_permits() < usize::try_from(size).unwrap_or(usize::MAX) {
-                    queue.hash(0);
+                    queue.hash(hashing, 0);
                 }
                 let room = Arc::clone(room).acquire_many_owned(size).await;
                 let room = room.expect("nobody closes it");
                 queue.add(piece.clone(), room);
-                queue.hash(BATCH);
+                queue.hash(hashing, BATCH);
             }
         }
     }
 
     /// There will be no more: what waits is hashed also while nobody looks.
     pub(crate) fn end(&mut self) {
-        if let Where::Beside { queue, .. } = &self.0 {
+        if let Where::Beside { queue, hashing, .. } = &self.0 {
             queue.lock().ended = true;
-            queue.hash(0);
+            queue.hash(hashing, 0);
         }
     }
 
@@ -101,42 +110,35 @@ impl Queue {
     fn add(&self, piece: Bytes, room: OwnedSemaphorePermit) {
         let mut waiting = self.lock();
         waiting.bytes += piece.len();
-        waiting.pieces.push((piece, room));
+        waiting.pieces.push_back((piece, room));
     }
 
-    /// Wakes a thread if at least so many bytes wait and none is at work.
-    fn hash(self: &Arc<Self>, least: usize) {
+    /// Has the body hashed if at least so many bytes wait and nobody is at it.
+    fn hash(self: &Arc<Self>, hashing: &Hashing, least: usize) {
         let mut waiting = self.lock();
         if waiting.bytes >= least
             && let Some(md5) = waiting.idle.take()
         {
-            let queue = Arc::clone(self);
-            drop(tokio::task::spawn_blocking(move || queue.work(md5)));
+            hashing.add(Lane::new(Arc::clone(self), md5));
         }
     }
 
-    /// Hashes until nothing waits.
-    fn work(&self, mut md5: Md5) {
-        loop {
-            let pieces = {
-                let mut waiting = self.lock();
-                if waiting.pieces.is_empty() {
-                    let ended = waiting.ended;
-                    match waiting.to.take_if(|_| ended) {
-                        // Whoever asked may have gone.
-                        Some(to) => drop(to.send(md5.finish())),
-                        None => waiting.idle = Some(md5),
-                    }
-                    return;
-                }
-                waiting.bytes = 0;
-                std::mem::take(&mut waiting.pieces)
-            };
-            for (piece, room) in pieces {
-                md5.update(&piece);
-                drop(room);
-            }
+    /// The next bytes to hash. If there are none the digest of those before is taken, and told if
+    /// there will be no more.
+    pub(super) fn next(&self, md5: &mut Md5) -> Option<(Bytes, OwnedSemaphorePermit)> {
+        let mut waiting = self.lock();
+        if let Some((piece, room)) = waiting.pieces.pop_front() {
+            waiting.bytes -= piece.len();
+            return Some((piece, room));
         }
+        let md5 = mem::take(md5);
+        let ended = waiting.ended;
+        match waiting.to.take_if(|_| ended) {
+            // Whoever asked may have gone.
+            Some(to) => drop(to.send(md5.finish())),
+            None => waiting.idle = Some(md5),
+        }
+        None
     }
 }
 
@@ -146,6 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn it_is_the_same_wherever_it_is_computed() {
+        let hashing = Hashing::default();
         let body = Bytes::from((0..5_000_000_u32).map(|n| n.to_le_bytes()[1]).collect::<Vec<_>>());
         for length in [0, 1, 65_536, 65_537, 5_000_000] {
             let whole = body.slice(..length);
@@ -155,7 +158,7 @@ mod tests {
             // One piece larger than everything that may wait, and many.
             for pieces in [length.max(1), 10_000] {
                 for told in [u64::try_from(length).ok(), None] {
-                    let mut digest = Digest::begin(told);
+                    let mut digest = Digest::begin(&hashing, told);
                     for piece in whole.chunks(pieces) {
                         digest.update(&whole.slice_ref(piece)).await;
                     }
@@ -168,11 +171,34 @@ mod tests {
     #[tokio::test]
     async fn a_large_piece_behind_a_small_one_finds_room() {
         let body = Bytes::from(vec![7; 3 * 1024 * 1024]);
-        let mut digest = Digest::begin(None);
+        let mut digest = Digest::begin(&Hashing::default(), None);
         digest.update(&body.slice(..1000)).await;
         digest.update(&body.slice(1000..)).await;
         let mut plain = Md5::default();
         plain.update(&body);
         assert_eq!(digest.finish().await.ok(), Some(plain.finish()));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn many_at_once_are_each_their_own() {
+        let hashing = Hashing::default();
+        let bodies: Vec<Bytes> = (0..16_usize)
+            .map(|n| (0..70_000 + n * 10_009).map(|at| (at % (n + 200)).to_le_bytes()[0]).collect())
+            .collect();
+        let digests = bodies.iter().cloned().enumerate().map(|(n, body)| {
+            let hashing = hashing.clone();
+            tokio::spawn(async move {
+                let mut digest = Digest::begin(&hashing, None);
+                for piece in body.chunks(1000 * (n % 7) + 777) {
+                    digest.update(&body.slice_ref(piece)).await;
+                }
+                digest.finish().await.ok()
+            })
+        });
+        for (body, digest) in bodies.iter().zip(digests.collect::<Vec<_>>()) {
+            let mut plain = Md5::default();
+            plain.update(body);
+            assert_eq!(digest.await.ok().flatten(), Some(plain.finish()), "{}", body.len());
+        }
     }
 }

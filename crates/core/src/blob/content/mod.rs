@@ -5,6 +5,7 @@
 pub(crate) mod claim;
 pub(crate) mod digest;
 pub(crate) mod free;
+pub(crate) mod hashing;
 pub(crate) mod manifest;
 pub(crate) mod read;
 pub(crate) mod unclaimed;

@@ -6,6 +6,7 @@
 
 use super::IN_FLIGHT;
 use super::claim::{Claim, KeyValue, NewRows};
+use super::digest::Digest;
 use super::unclaimed::Unclaimed;
 use crate::blob::op::CustomerKey;
 use crate::blob::records::{Content, Shape};
@@ -18,7 +19,7 @@ use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
-use zaffre_base::checksum::{Crc64, Md5};
+use zaffre_base::checksum::Crc64;
 use zaffre_domain::Refusal;
 use zaffre_store::StoreError;
 use zaffre_store::extents::WriteGuard;
@@ -61,21 +62,15 @@ pub(crate) async fn receive(
     expected: Expected,
     key: Option<&CustomerKey>,
 ) -> Result<Received, Error> {
-    let mut intake = Intake::begin(core, site, hold, key)?;
+    let digest = expected.md5.then(|| Digest::begin(core.hashing(), expected.length));
+    let mut intake = Intake::begin(core, site, hold, key, digest)?;
     match intake.fill(body, expected).await {
-        Ok(sums) => intake.finish(sums).await,
+        Ok((length, crc64)) => intake.finish(length, crc64).await,
         Err(error) => {
             intake.give_up().await;
             Err(error)
         }
     }
-}
-
-/// Length and checksums of a body.
-struct Sums {
-    length: u64,
-    md5: Option<[u8; 16]>,
-    crc64: [u8; 8],
 }
 
 /// A body on its way in.
@@ -85,6 +80,10 @@ struct Intake {
     open: Arc<WriteGuard>,
     /// Encrypts every piece, whose blocks are numbered from where it starts.
     cipher: Option<Xts>,
+    /// Behind what is on its way to the disk, which does not wait for it.
+    digest: Option<Digest>,
+    /// Bytes of the whole body, or none if that was not said.
+    announced: usize,
     buffer: BytesMut,
     /// Where the buffer starts in the body.
     offset: u64,
@@ -99,6 +98,7 @@ impl Intake {
         site: &Site,
         hold: ContentPin,
         key: Option<&CustomerKey>,
+        digest: Option<Digest>,
     ) -> Result<Self, Error> {
         let claim = Claim::begin(core, site, hold)?;
         Ok(Self {
@@ -106,6 +106,8 @@ impl Intake {
             claim,
             layout: core.options().layout,
             open: Arc::new(core.store().extents.begin_write()),
+            digest,
+            announced: 0,
             buffer: BytesMut::new(),
             offset: 0,
             writing: VecDeque::new(),
@@ -113,41 +115,39 @@ impl Intake {
         })
     }
 
-    async fn fill(&mut self, mut body: ByteStream, expected: Expected) -> Result<Sums, Error> {
+    /// Length and CRC of the body, of which all but the end is on its way to the disk then.
+    async fn fill(
+        &mut self,
+        mut body: ByteStream,
+        expected: Expected,
+    ) -> Result<(u64, [u8; 8]), Error> {
         let mut crc = Crc64::default();
-        let mut md5 = expected.md5.then(Md5::default);
         let mut length = 0_u64;
-        self.expect(expected.length);
+        let announced = expected.length.and_then(|length| usize::try_from(length).ok());
+        self.announced = announced.unwrap_or(0);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| broken_body(&error))?;
             length = length.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
             zaffre_domain::blob::sizes::check_size(length, expected.limit)?;
             crc.update(&chunk);
-            if let Some(md5) = &mut md5 {
-                md5.update(&chunk);
-            }
             self.take(chunk).await?;
         }
         if expected.length.is_some_and(|announced| announced != length) {
             return Err(Refusal::IncompleteBody.into());
         }
-        Ok(Sums { length, md5: md5.map(Md5::finish), crc64: crc.finish() })
-    }
-
-    /// Makes room for a small body at once: it stays in memory as it is until it is in the tree.
-    fn expect(&mut self, length: Option<u64>) {
-        let small = length.and_then(|length| usize::try_from(length).ok());
-        if let Some(small) = small.filter(|length| *length <= self.layout.inline_bytes) {
-            self.buffer.reserve(small);
-        }
+        Ok((length, crc.finish()))
     }
 
     async fn take(&mut self, mut chunk: Bytes) -> Result<(), Error> {
         let piece = usize::try_from(self.layout.piece_bytes).unwrap_or(usize::MAX);
         while !chunk.is_empty() {
-            if self.offset > 0 && self.buffer.is_empty() {
-                // Another whole piece is likely; growing step by step would copy it again and again.
-                self.buffer.reserve(piece);
+            if self.buffer.is_empty() {
+                // Growing step by step would copy it again and again.
+                self.buffer.reserve(if self.offset > 0 {
+                    piece
+                } else {
+                    self.announced.min(piece)
+                });
             }
             let room = piece - self.buffer.len();
             self.buffer.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
@@ -166,7 +166,7 @@ impl Intake {
         if self.written.len() >= self.layout.pieces_per_commit {
             self.write_rows_ahead().await?;
         }
-        let payload = self.sealed();
+        let payload = self.payload().await;
         let offset = self.offset;
         self.offset += u64::try_from(payload.len()).unwrap_or(u64::MAX);
         let site = &self.claim.site;
@@ -180,12 +180,20 @@ impl Intake {
         Ok(())
     }
 
-    /// The buffer as it is stored.
-    fn sealed(&mut self) -> Bytes {
+    /// The buffer as it is stored; what it says is hashed.
+    async fn payload(&mut self) -> Bytes {
         let mut bytes = self.buffer.split();
-        if let Some(cipher) = &self.cipher {
-            cipher.seal(self.offset, &mut bytes);
+        let Some(cipher) = &self.cipher else {
+            let bytes = bytes.freeze();
+            if let Some(digest) = &mut self.digest {
+                digest.update(&bytes).await;
+            }
+            return bytes;
+        };
+        if let Some(digest) = &mut self.digest {
+            digest.update(&Bytes::copy_from_slice(&bytes)).await;
         }
+        cipher.seal(self.offset, &mut bytes);
         bytes.freeze()
     }
 
@@ -217,28 +225,48 @@ impl Intake {
         self.claim.write_ahead(rows, unclaimed).await
     }
 
-    async fn finish(mut self, sums: Sums) -> Result<Received, Error> {
-        let content = self.claim.content;
-        let keys = self.claim.site.keys;
-        if self.offset == 0 && self.buffer.len() <= self.layout.inline_bytes {
-            let (shape, rows) = match self.buffer.len() {
-                0 => (Shape::Empty, Vec::new()),
-                _ => (Shape::Inline, vec![(keys.inline(content), self.sealed())]),
-            };
-            return Ok(self.received(&sums, shape, rows));
-        }
-        match self.write_last().await {
-            Ok(()) => {
-                let (rows, unclaimed) = self.take_rows();
-                self.claim.unclaimed = unclaimed;
-                let shape = Shape::Pieces { size: self.layout.piece_bytes };
-                Ok(self.received(&sums, shape, rows))
+    async fn finish(mut self, length: u64, crc64: [u8; 8]) -> Result<Received, Error> {
+        match self.write_rest().await {
+            Ok((shape, rows, md5)) => {
+                let content = Content { id: self.claim.content, length, shape };
+                let rows = NewRows::new(rows, self.claim.provisional());
+                Ok(Received { content, md5, crc64, rows, claim: self.claim })
             }
             Err(error) => {
                 self.give_up().await;
                 Err(error)
             }
         }
+    }
+
+    /// The end of the body, and the rows of all of it.
+    async fn write_rest(&mut self) -> Result<(Shape, Vec<KeyValue>, Option<[u8; 16]>), Error> {
+        let (shape, rows);
+        if self.offset == 0 && self.buffer.len() <= self.layout.inline_bytes {
+            (shape, rows) = if self.buffer.is_empty() {
+                (Shape::Empty, Vec::new())
+            } else {
+                let key = self.claim.site.keys.inline(self.claim.content);
+                (Shape::Inline, vec![(key, self.payload().await)])
+            };
+        } else {
+            if !self.buffer.is_empty() {
+                self.write_piece().await?;
+            }
+            if let Some(digest) = &mut self.digest {
+                digest.end();
+            }
+            while !self.writing.is_empty() {
+                self.wait_for_one().await?;
+            }
+            (rows, self.claim.unclaimed) = self.take_rows();
+            shape = Shape::Pieces { size: self.layout.piece_bytes };
+        }
+        let md5 = match self.digest.take() {
+            Some(digest) => Some(digest.finish().await?),
+            None => None,
+        };
+        Ok((shape, rows, md5))
     }
 
     /// Takes everything back, also what is still on its way to the disk.
@@ -248,27 +276,6 @@ impl Intake {
         }
         drop(self.written);
         self.claim.give_up().await;
-    }
-
-    async fn write_last(&mut self) -> Result<(), Error> {
-        if !self.buffer.is_empty() {
-            self.write_piece().await?;
-        }
-        while !self.writing.is_empty() {
-            self.wait_for_one().await?;
-        }
-        Ok(())
-    }
-
-    fn received(self, sums: &Sums, shape: Shape, rows: Vec<KeyValue>) -> Received {
-        let content = Content { id: self.claim.content, length: sums.length, shape };
-        Received {
-            content,
-            md5: sums.md5,
-            crc64: sums.crc64,
-            rows: NewRows::new(rows, self.claim.provisional()),
-            claim: self.claim,
-        }
     }
 }
 
