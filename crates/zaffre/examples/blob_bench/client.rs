@@ -4,6 +4,7 @@
 
 use crate::report::Result;
 use crate::request::Request;
+use memchr::{memchr_iter, memmem};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -173,21 +174,35 @@ impl Connection {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+    memmem::find(bytes, wanted)
 }
 
-/// Status and framing of a head.
+/// Status and framing of a head. Looks at a line only if its first letter may be the right one: the
+/// heads of some servers are ten times as long as those of others.
 fn parse(head: &[u8]) -> Option<(u16, Framing)> {
-    let text = std::str::from_utf8(head).ok()?;
-    let mut lines = text.split("\r\n");
-    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    let status = std::str::from_utf8(head.get(9..12)?).ok()?.parse().ok()?;
     let mut framing = Framing::Sized(0);
-    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-        if name.eq_ignore_ascii_case("content-length") {
-            framing = Framing::Sized(value.trim().parse().ok()?);
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            framing = Framing::Chunked;
+    let mut begin = 0;
+    for end in memchr_iter(b'\n', head) {
+        let line = &head[begin..end];
+        begin = end + 1;
+        match line.first() {
+            Some(b'c' | b'C') => {
+                if let Some(length) = value(line, b"content-length:") {
+                    framing = Framing::Sized(std::str::from_utf8(length).ok()?.parse().ok()?);
+                }
+            }
+            Some(b't' | b'T') if value(line, b"transfer-encoding:").is_some() => {
+                framing = Framing::Chunked;
+            }
+            _ => {}
         }
     }
     Some((status, framing))
+}
+
+/// What a line says of `name`, if it is about that.
+fn value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (begin, rest) = line.split_at_checked(name.len())?;
+    begin.eq_ignore_ascii_case(name).then(|| rest.trim_ascii())
 }
