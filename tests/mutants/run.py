@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries every mutant of the rules and of authentication: does a test notice it?
 
-    python3 tests/mutants/run.py [--tool PATH] [--shard K/N] [--only REGEX] [--jobs N]
+    python3 tests/mutants/run.py --tool PATH [--shard K/N] [--only REGEX] [--jobs N]
 
 cargo-mutants says what the mutants are; they are built together (see switched.py) and tried one by
 one, each until its first failing test: first the tests next to it, then the others, from the
@@ -236,7 +236,7 @@ def wanted(arguments: argparse.Namespace, mutants: list[Mutant]) -> list[Mutant]
 def main() -> None:
     """See the top of this file."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--tool", default=str(ROOT / "target/tools/bin/cargo-mutants"))
+    parser.add_argument("--tool", required=True, help="where cargo-mutants is")
     parser.add_argument("--shard", default="0/1", help="the K-th of N parts, spread over all")
     parser.add_argument("--only", default="", help="those whose names match")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -3,15 +3,14 @@
 //! Must never call a run good that tried nothing where there was something to try.
 
 use crate::step::{Counts, Program};
-use crate::{Outcome, root};
+use crate::{Outcome, root, tools};
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
 /// Pinned: a new release makes other mutants.
 const VERSION: &str = "27.1.0";
-const FOLDER: &str = "target/tools";
-const TOOL: &str = "target/tools/bin/cargo-mutants";
+const TOOL: &str = "cargo-mutants";
 const OUTPUT: &str = "target/mutants";
 const ALL: &str = "tests/mutants/run.py";
 const DIFF: &str = "target/mutants.diff";
@@ -28,8 +27,8 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let Some(("--all", rest)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
         return Ok(changed()?.failed == 0);
     };
-    install()?;
-    let all = Program::new(&format!("nice python3 {ALL} --tool {TOOL}")).args(rest);
+    let tool = tools::ensure(TOOL, VERSION)?;
+    let all = Program::new(&format!("nice python3 {ALL} --tool {}", tool.display())).args(rest);
     if all.limit(Duration::from_hours(6)).run()?.failed > 0 {
         return Err("not every mutant was tried".to_owned());
     }
@@ -50,8 +49,8 @@ pub(crate) fn changed() -> Result<Counts, String> {
         return Ok(Counts { passed: 1, ..Counts::default() });
     }
     fs::write(root().join(DIFF), &output.stdout).map_err(|error| format!("{DIFF}: {error}"))?;
-    install()?;
-    let line = format!("{TOOL} mutants --in-diff {DIFF}");
+    let tool = tools::ensure(TOOL, VERSION)?;
+    let line = format!("{} mutants --in-diff {DIFF}", tool.display());
     let mut count: usize = 0;
     Program::new(&format!("{line} --list")).run_with(|_| count += 1)?;
     if count == 0 {
@@ -89,16 +88,4 @@ fn lines(name: &str) -> Vec<String> {
     let path = root().join(OUTPUT).join("mutants.out").join(format!("{name}.txt"));
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
-}
-
-/// Puts cargo-mutants into `target/tools` unless it is there.
-fn install() -> Result<(), String> {
-    let output = Command::new(root().join(TOOL)).args(["mutants", "--version"]).output();
-    if output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).trim().ends_with(VERSION)) {
-        return Ok(());
-    }
-    let line =
-        format!("cargo install --locked --force cargo-mutants --version {VERSION} --root {FOLDER}");
-    let done = Program::new(&line).limit(Duration::from_mins(15)).run()?;
-    if done.failed == 0 { Ok(()) } else { Err("cargo-mutants was not installed".to_owned()) }
 }

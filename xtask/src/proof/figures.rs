@@ -75,7 +75,7 @@ pub(crate) const FIGURES: &[Figure] = &[
                 --only power",
         floor: 24,
         goal: 10_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "points",
@@ -84,7 +84,7 @@ pub(crate) const FIGURES: &[Figure] = &[
                 --only power",
         floor: 300,
         goal: 10_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "crash-points",
@@ -111,7 +111,7 @@ pub(crate) const FIGURES: &[Figure] = &[
                 --only kill",
         floor: 100,
         goal: 10_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "matrix",
@@ -145,7 +145,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 1_000,
         goal: 100_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "capacity",
@@ -153,7 +153,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 200,
         goal: 10_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "idle",
@@ -161,7 +161,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 10_000,
         goal: 10_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "slow",
@@ -169,7 +169,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_LOAD_SECONDS=30 python3 tests/run.py --only abuse",
         floor: 1_000,
         goal: 1_000,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "full-disk",
@@ -177,7 +177,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "env ZAFFRE_TEST_SEED={seed} python3 tests/run.py --only abuse",
         floor: 20,
         goal: 200,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "descriptors",
@@ -185,7 +185,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "python3 tests/run.py --only abuse",
         floor: 400,
         goal: 400,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "clock-back",
@@ -193,7 +193,7 @@ pub(crate) const FIGURES: &[Figure] = &[
         long: "python3 tests/run.py --only abuse",
         floor: 20,
         goal: 20,
-        when: When::Elsewhere("clients"),
+        when: When::Elsewhere("alone"),
     },
     Figure {
         name: "secrets",
