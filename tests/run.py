@@ -35,6 +35,9 @@ NODE_MAJOR = 20
 NODE_PACKAGE = "22.23.3"
 AZURITE_PACKAGE = "3.37.0"
 SUITE_SECONDS = 900
+REASONS = 5  # failed tests of a suite that say why
+REASON_LINES = 12  # the last ones of what each says
+REASON_WIDTH = 200
 
 
 @dataclass(frozen=True)
@@ -280,16 +283,25 @@ def findings(report: Path) -> list[str]:
 
 
 def count(report: Path) -> tuple[int, int, list[str]]:
-    """(passed, failed, names of the failed); nothing is optional, so skipped is failed."""
+    """(passed, failed, the failed and why); nothing is optional, so skipped is failed."""
     if not report.exists():
         return 0, 1, ["(no report)"]
     passed, failed = 0, []
     for case in ElementTree.parse(report).getroot().iter("testcase"):
-        if any(case.find(tag) is not None for tag in ("failure", "error", "skipped")):
-            failed.append(case.get("name", "?"))
+        faults = [fault for tag in ("failure", "error", "skipped") for fault in case.iter(tag)]
+        if faults:
+            failed.append(reason(case.get("name", "?"), faults[0], len(failed)))
         else:
             passed += 1
     return passed, len(failed), failed
+
+
+def reason(name: str, fault: ElementTree.Element, before: int) -> str:
+    """Why a test failed: the machine that has the log may be gone when somebody asks."""
+    if before >= REASONS:
+        return name
+    text = (fault.text or fault.get("message") or "").splitlines()
+    return "\n        ".join([name, *(line[:REASON_WIDTH] for line in text[-REASON_LINES:])])
 
 
 def search(suite: Suite) -> list[str]:

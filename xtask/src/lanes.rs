@@ -2,9 +2,8 @@
 //!
 //! Must never lose what a step said, nor call a step good that did not say its counts.
 
-use crate::root;
 use crate::step::{Counts, Program, computed};
-use std::fmt::Write as _;
+use crate::{excerpt, root};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::sync::Mutex;
@@ -24,6 +23,8 @@ pub(crate) struct Done {
     pub(crate) took: Duration,
     /// Processor time: what it takes even where others compute too.
     pub(crate) computed: Duration,
+    /// All that it said.
+    pub(crate) said: String,
 }
 
 /// Steps that run one after the other.
@@ -33,23 +34,20 @@ pub(crate) struct Lane {
     pub(crate) steps: Vec<&'static str>,
 }
 
-/// Runs all lanes at once and shows what a step said when it has ended.
+/// Runs all lanes at once. Of what the steps say, only the news is shown; all of it is in their logs.
 pub(crate) fn run(lanes: &[Lane], show: impl Fn(&Done) + Sync) -> Vec<Done> {
     let ended = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for lane in lanes {
             scope.spawn(|| {
                 for name in &lane.steps {
-                    println!("\n... {name} has begun; what it says follows when it has ended");
+                    println!("... {name} has begun: {LOGS}/{name}.log");
                     let begun = Instant::now();
                     let (verdict, said) = apart(name, lane.niceness);
                     let Verdict { outcome, computed } = verdict;
-                    let done = Done { name, outcome, took: begun.elapsed(), computed };
-                    // One at a time, so that what they say is not mixed.
-                    let mut ended = ended.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    println!("\n==> {name}\n{said}");
+                    let done = Done { name, outcome, took: begun.elapsed(), computed, said };
                     show(&done);
-                    ended.push(done);
+                    ended.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(done);
                 }
             });
         }
@@ -78,10 +76,15 @@ fn apart(name: &str, niceness: u8) -> (Verdict, String) {
             // The log is for whoever looks on; what counts is kept here.
             drop(writeln!(log, "{line}"));
         }
-        match Verdict::read(name, line) {
-            Some(read) => verdict = Some(read),
-            None => drop(writeln!(said, "{line}")),
+        if let Some(read) = Verdict::read(name, line) {
+            verdict = Some(read);
+            return;
         }
+        if excerpt::is_news(line) {
+            println!("{name:<9} | {line}");
+        }
+        said.push_str(line);
+        said.push('\n');
     });
     let failed = |reason| Verdict { outcome: Err(reason), computed: Duration::ZERO };
     let verdict = match (ended, verdict) {

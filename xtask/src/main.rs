@@ -3,6 +3,7 @@
 //! Must never need a dependency or be part of the shipped binary.
 
 mod bench;
+mod excerpt;
 mod fuzz;
 mod lanes;
 mod mutants;

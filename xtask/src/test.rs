@@ -4,7 +4,7 @@
 
 use crate::lanes::{self, Done, Lane};
 use crate::step::{Counts, Program, computed, in_ci};
-use crate::{Outcome, fuzz, mutants, needs, proof, supply, tidy};
+use crate::{Outcome, excerpt, fuzz, mutants, needs, proof, supply, tidy};
 use std::time::{Duration, Instant};
 
 /// Crates outside of the ban on clocks and files: the binary, test machinery, this tool.
@@ -57,18 +57,21 @@ pub(crate) fn run(wanted: &[&str]) -> Outcome {
         return Err(format!("no step `{name}`; there are: {known}"));
     }
     let started = Instant::now();
-    let mut ended: Vec<Done> = Vec::new();
-    if wanted.is_empty() {
-        ended.extend(STEPS.iter().filter(|step| step.1 == When::First).map(here));
-        let lane = |when, niceness| {
-            let steps = STEPS.iter().filter(|step| step.1 == when).map(|step| step.0).collect();
-            Lane { niceness, steps }
-        };
-        let together = [lane(When::Waits, 0), lane(When::Fetches, 0), lane(When::Computes, 10)];
-        ended.extend(lanes::run(&together, |done| println!("<== {}", row(done))));
-        ended.extend(STEPS.iter().filter(|step| step.1 == When::Alone).map(here));
-    } else {
-        ended.extend(STEPS.iter().filter(|step| wanted.contains(&step.0)).map(here));
+    if !wanted.is_empty() {
+        let named = STEPS.iter().filter(|step| wanted.contains(&step.0));
+        return Ok(close(&named.map(here).collect::<Vec<_>>(), started.elapsed()));
+    }
+    let lane = |when, niceness| {
+        let steps = STEPS.iter().filter(|step| step.1 == when).map(|step| step.0).collect();
+        Lane { niceness, steps }
+    };
+    let together = [lane(When::Waits, 0), lane(When::Fetches, 0), lane(When::Computes, 10)];
+    let mut ended = Vec::new();
+    for lanes in [&[lane(When::First, 0)][..], &together, &[lane(When::Alone, 0)]] {
+        ended.extend(lanes::run(lanes, |done| println!("<== {}", row(done))));
+    }
+    for done in ended.iter().filter(|done| verdict(done).failed > 0) {
+        println!("\n==> {} failed; of what it said:\n{}", done.name, excerpt::of(&done.said));
     }
     Ok(close(&ended, started.elapsed()))
 }
@@ -93,7 +96,7 @@ fn here(step: &Step) -> Done {
     if let Err(reason) = &outcome {
         println!("{}: {reason}", step.0);
     }
-    let done = Done { name: step.0, outcome, took: begun.elapsed(), computed };
+    let done = Done { name: step.0, outcome, took: begun.elapsed(), computed, said: String::new() };
     println!("<== {}", row(&done));
     done
 }
