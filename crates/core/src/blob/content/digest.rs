@@ -28,16 +28,15 @@ pub(crate) struct Digest(Where);
 
 enum Where {
     Here(Md5),
-    Beside {
-        room: Arc<Semaphore>,
-        queue: Arc<Queue>,
-        sum: oneshot::Receiver<[u8; 16]>,
-        hashing: Hashing,
-    },
+    Beside { queue: Arc<Queue>, sum: oneshot::Receiver<[u8; 16]>, hashing: Hashing },
 }
 
 /// What waits to be hashed.
-pub(super) struct Queue(Mutex<Waiting>);
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    /// For the bytes that may wait; closed once nobody will hash them.
+    room: Arc<Semaphore>,
+}
 
 struct Waiting {
     pieces: VecDeque<(Bytes, OwnedSemaphorePermit)>,
@@ -56,28 +55,30 @@ impl Digest {
             return Self(Where::Here(Md5::default()));
         }
         let (to, sum) = oneshot::channel();
-        let queue = Queue(Mutex::new(Waiting {
+        let waiting = Mutex::new(Waiting {
             pieces: VecDeque::new(),
             bytes: 0,
             idle: Some(Md5::default()),
             to: Some(to),
             ended: false,
-        }));
+        });
         let room = Arc::new(Semaphore::new(usize::try_from(WAITING).unwrap_or(usize::MAX)));
-        Self(Where::Beside { room, queue: Arc::new(queue), sum, hashing: hashing.clone() })
+        let queue = Arc::new(Queue { waiting, room });
+        Self(Where::Beside { queue, sum, hashing: hashing.clone() })
     }
 
     /// Adds bytes; waits when too many wait already.
     pub(crate) async fn update(&mut self, piece: &Bytes) {
         match &mut self.0 {
             Where::Here(md5) => md5.update(piece),
-            Where::Beside { room, queue, hashing, .. } => {
+            Where::Beside { queue, hashing, .. } => {
                 let size = u32::try_from(piece.len()).unwrap_or(WAITING).min(WAITING);
+                let room = Arc::clone(&queue.room);
                 if room.available_permits() < usize::try_from(size).unwrap_or(usize::MAX) {
                     queue.hash(hashing, 0);
                 }
-                let room = Arc::clone(room).acquire_many_owned(size).await;
-                let room = room.expect("nobody closes it");
+                // Closed: the digest is lost, which is told at its end.
+                let Ok(room) = room.acquire_many_owned(size).await else { return };
                 queue.add(piece.clone(), room);
                 queue.hash(hashing, BATCH);
             }
@@ -104,7 +105,7 @@ impl Digest {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add(&self, piece: Bytes, room: OwnedSemaphorePermit) {
@@ -115,12 +116,21 @@ impl Queue {
 
     /// Has the body hashed if at least so many bytes wait and nobody is at it.
     fn hash(self: &Arc<Self>, hashing: &Hashing, least: usize) {
-        let mut waiting = self.lock();
-        if waiting.bytes >= least
-            && let Some(md5) = waiting.idle.take()
-        {
+        let idle = {
+            let mut waiting = self.lock();
+            if waiting.bytes >= least { waiting.idle.take() } else { None }
+        };
+        if let Some(md5) = idle {
             hashing.add(Lane::new(Arc::clone(self), md5));
         }
+    }
+
+    /// Nobody will hash the rest: whoever waits for room or for the digest learns of it.
+    pub(super) fn lose(&self) {
+        self.room.close();
+        let mut waiting = self.lock();
+        waiting.to = None;
+        waiting.pieces.clear();
     }
 
     /// The next bytes to hash. If there are none the digest of those before is taken, and told if
