@@ -34,7 +34,9 @@ impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             cache_bytes: 16 * MIB,
-            memory_bytes: 8 * MIB,
+            // redb holds changed pages in half of the cache, and rows of 4 KiB take pages of 8: with
+            // more, a checkpoint would write pages early and read each of them again.
+            memory_bytes: 4 * MIB,
             extents: ExtentOptions::default(),
             clock: None,
         }
