@@ -113,6 +113,11 @@ impl Framing {
         };
     }
 
+    /// Whether a head has not ended yet, or has not begun; also once nothing makes sense any more.
+    pub(crate) fn awaits_head(&self) -> bool {
+        self.in_head() || self.state == State::Lost
+    }
+
     fn in_head(&self) -> bool {
         matches!(self.state, State::RequestLine | State::Headers)
     }

@@ -24,7 +24,7 @@ use exchange::{Caller, Door, RequestIds};
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -177,9 +177,8 @@ async fn connection<S: Service>(
     let service =
         service_fn(move |request| exchange::answer(door.clone(), caller.clone(), request));
     let serving = http1::Builder::new()
-        .timer(TokioTimer::new())
-        // hyper's time for a head begins with the wait for its first byte.
-        .header_read_timeout(timeouts.idle + timeouts.head)
+        // The wire has its own, which costs a request nothing.
+        .header_read_timeout(None)
         .max_headers(REQUEST_HEADERS)
         .max_header_size(REQUEST_HEAD_BYTES)
         .max_buf_size(CONNECTION_BUFFER)

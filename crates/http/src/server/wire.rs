@@ -13,6 +13,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -24,6 +25,8 @@ pub(crate) struct Exchanges {
     /// Every request was answered and no byte has come since. Not so before the first one: the
     /// head's time limit is long enough for a client that connects ahead of its needs.
     idle: AtomicBool,
+    /// A request is being answered.
+    busy: AtomicBool,
     /// The client is still sending what we no longer read.
     unread: AtomicBool,
     /// The connection ends with a reset.
@@ -36,11 +39,13 @@ impl Exchanges {
     /// hyper's no longer agree.
     pub(crate) fn begin(&self) -> Option<HeadNotes> {
         self.idle.store(false, Ordering::Relaxed);
+        self.busy.store(true, Ordering::Relaxed);
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// The reply was handed over whole, or given up.
     pub(crate) fn end(&self) {
+        self.busy.store(false, Ordering::Relaxed);
         self.idle.store(true, Ordering::Relaxed);
     }
 
@@ -76,6 +81,7 @@ pub(crate) struct Wire {
     framing: Framing,
     timeouts: Timeouts,
     idle: Timer,
+    head: Timer,
     stalled: Timer,
     lingering: Timer,
     lingered: u64,
@@ -89,6 +95,7 @@ impl Wire {
             framing: Framing::default(),
             timeouts,
             idle: Timer::default(),
+            head: Timer::default(),
             stalled: Timer::default(),
             lingering: Timer::default(),
             lingered: 0,
@@ -166,13 +173,23 @@ impl AsyncRead for Wire {
                 return polled;
             }
             this.exchanges.idle.store(false, Ordering::Relaxed);
-            let exchanges = &this.exchanges;
-            this.framing.feed(&buffer.filled()[before..], |notes| exchanges.note(notes));
+            let (exchanges, head) = (&this.exchanges, &mut this.head);
+            this.framing.feed(&buffer.filled()[before..], |notes| {
+                head.stop();
+                exchanges.note(notes);
+            });
             return polled;
         }
-        let idle = this.exchanges.idle.load(Ordering::Relaxed);
-        if idle && this.idle.expired(this.timeouts.idle, cx) {
-            return Poll::Ready(Ok(()));
+        let Timeouts { idle, head, .. } = this.timeouts;
+        if this.exchanges.idle.load(Ordering::Relaxed) {
+            if this.idle.expired(idle, cx) {
+                return Poll::Ready(Ok(()));
+            }
+        } else if !this.exchanges.busy.load(Ordering::Relaxed) && this.framing.awaits_head() {
+            // Before the first byte it may be a client that connects ahead of its needs.
+            if this.head.expired(idle + head, cx) {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
         }
         Poll::Pending
     }
@@ -232,32 +249,39 @@ impl AsyncWrite for Wire {
 trait Socket: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Socket for S {}
 
-/// A time limit that starts when first asked about and is kept for the next time.
+/// A time limit that starts when first asked about.
+///
+/// What it sleeps on is kept and seldom moved: a busy connection starts and stops it with every
+/// request, and each of them would have to move it in the runtime's list of timers.
 #[derive(Default)]
 struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
-    running: bool,
+    since: Option<Instant>,
 }
 
 impl Timer {
     /// Whether `limit` has passed since the first call after a stop; wakes the task when it has.
-    fn expired(&mut self, limit: std::time::Duration, cx: &mut Context<'_>) -> bool {
-        if !self.running {
-            self.running = true;
-            let deadline = Instant::now() + limit;
-            match &mut self.sleep {
-                Some(sleep) => sleep.as_mut().reset(deadline),
-                None => self.sleep = Some(Box::pin(sleep_until(deadline))),
-            }
+    fn expired(&mut self, limit: Duration, cx: &mut Context<'_>) -> bool {
+        let deadline = *self.since.get_or_insert_with(Instant::now) + limit;
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if sleep.deadline() > deadline {
+            sleep.as_mut().reset(deadline);
         }
-        self.sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready())
+        while sleep.as_mut().poll(cx).is_ready() {
+            if sleep.deadline() == deadline {
+                return true;
+            }
+            // It woke us for an earlier start.
+            sleep.as_mut().reset(deadline);
+        }
+        false
     }
 
     fn running(&self) -> bool {
-        self.running
+        self.since.is_some()
     }
 
     fn stop(&mut self) {
-        self.running = false;
+        self.since = None;
     }
 }
