@@ -9,6 +9,7 @@ mod detached;
 mod directory;
 mod error;
 pub mod file;
+mod fresh_id;
 pub mod leases;
 pub mod queue;
 mod records;

@@ -14,6 +14,7 @@ pub(crate) use crate::detached::detached;
 use crate::file::opens::Opens;
 use crate::file::share::InProgress;
 use crate::file::write_back::WriteBack;
+pub(crate) use crate::fresh_id::fresh_id;
 use crate::leases::Leases;
 use crate::queue::heads::Heads;
 use crate::service_properties::Cache;
@@ -21,11 +22,11 @@ use crate::settings::Settings;
 use crate::sparse;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use zaffre_base::{ContentId, Timestamp};
+use zaffre_base::Timestamp;
 use zaffre_domain::Refusal;
 use zaffre_store::extents::MAX_EXTENT;
 use zaffre_store::meta::limits;
-use zaffre_store::{Abort, Clock, Placement, Snapshot, Store, StoreError, TransactError, Tx};
+use zaffre_store::{Abort, Placement, Snapshot, Store, StoreError, TransactError, Tx};
 
 /// The services on one store. Clones share it.
 #[derive(Clone)]
@@ -297,19 +298,4 @@ pub(crate) fn surely_nothing_written<E>(error: &TransactError<E>) -> bool {
             !matches!(error, StoreError::Unknown | StoreError::Poisoned | StoreError::Closed)
         }
     }
-}
-
-/// A new id for a content or a staging area. Drawn before a transaction: bodies are deterministic.
-///
-/// It begins with the time, in steps of 6.5 ms, so that rows of contents made one after the other
-/// stand side by side in the tree; 80 random bits keep it from ever being drawn again.
-pub(crate) fn fresh_id(clock: &Clock) -> Result<ContentId, StoreError> {
-    const RANDOM_BITS: u32 = 80;
-    const TICK_BITS: u32 = 64 - (128 - RANDOM_BITS);
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| StoreError::io("drawing an id", std::io::Error::other(error)))?;
-    let random = u128::from_be_bytes(bytes) >> (128 - RANDOM_BITS);
-    let time = u128::from(clock.now().0 >> TICK_BITS) << RANDOM_BITS;
-    Ok(ContentId(time | random))
 }
