@@ -2,7 +2,8 @@
 //!
 //! Must never lock where something is counted, nor grow without end: a register has a fixed size.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use foldhash::fast::FixedState;
+use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -68,7 +69,8 @@ impl<K: Hash + Eq + Copy, V> Register<K, V> {
 
     /// The value of `key`, made on first use. `None` when all places are taken by others.
     pub fn of(&self, key: K, fresh: impl Fn() -> V) -> Option<&V> {
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
+        // Keys are names in the code: nobody chooses them to collide.
+        let hash = FixedState::default().hash_one(key);
         let length = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
         let start = usize::try_from(hash.checked_rem(length)?).unwrap_or_default();
         let (before, after) = self.places.split_at(start);

@@ -5,10 +5,11 @@
 
 use super::memtable::Written;
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zaffre_base::checksum::crc32c;
 
 /// Memory for all rows together.
 const BYTES: usize = 16 * 1024 * 1024;
@@ -21,7 +22,11 @@ const OVERHEAD: usize = 160;
 
 /// The cache.
 #[derive(Debug, Default)]
-pub(crate) struct RowCache([Mutex<Shard>; SHARDS]);
+pub(crate) struct RowCache {
+    shards: [Mutex<Shard>; SHARDS],
+    /// Seeded anew for every state: nobody can choose names that meet in one shard.
+    hasher: RandomState,
+}
 
 #[derive(Debug)]
 struct Kept {
@@ -35,7 +40,7 @@ struct Kept {
 /// more. A hit moves nothing.
 #[derive(Debug, Default)]
 struct Shard {
-    rows: HashMap<Arc<[u8]>, Kept>,
+    rows: HashMap<Arc<[u8]>, Kept, RandomState>,
     ring: VecDeque<Arc<[u8]>>,
     bytes: usize,
 }
@@ -85,8 +90,8 @@ impl Shard {
 
 impl RowCache {
     fn shard(&self, key: &[u8]) -> MutexGuard<'_, Shard> {
-        let number = usize::try_from(crc32c(key)).unwrap_or(0) % SHARDS;
-        self.0[number].lock().unwrap_or_else(PoisonError::into_inner)
+        let number = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0) % SHARDS;
+        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was read under the key lately; the outer `None` = it was not read.
@@ -123,7 +128,7 @@ mod tests {
             assert_eq!(cache.get(b"often"), Some(None));
         }
         let mut held = 0;
-        for shard in &cache.0 {
+        for shard in &cache.shards {
             let shard = shard.lock().expect("no panic");
             let sum: usize =
                 shard.rows.iter().map(|(key, kept)| cost(key, kept.value.as_ref())).sum();
