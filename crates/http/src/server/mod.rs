@@ -35,7 +35,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
-use wire::{Exchanges, Transport, Wire};
+use wire::{Exchanges, NoTimer, Transport, Wire};
 use zaffre_base::limits::{REQUEST_HEAD_BYTES, REQUEST_HEADERS};
 
 /// A bound socket, not yet accepting.
@@ -177,8 +177,10 @@ async fn connection<S: Service>(
     let service =
         service_fn(move |request| exchange::answer(door.clone(), caller.clone(), request));
     let serving = http1::Builder::new()
-        // The wire has its own, which costs a request nothing.
-        .header_read_timeout(None)
+        // The wire keeps this time. hyper must have a limit all the same: without one it does not
+        // look at the wire again after an answer, and nobody would notice an idle connection.
+        .timer(NoTimer)
+        .header_read_timeout(timeouts.idle + timeouts.head)
         .max_headers(REQUEST_HEADERS)
         .max_header_size(REQUEST_HEAD_BYTES)
         .max_buf_size(CONNECTION_BUFFER)

@@ -245,6 +245,32 @@ impl AsyncWrite for Wire {
     }
 }
 
+/// What hyper gets for a timer: its sleeps never end, and cost nothing. The wire's own do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoTimer;
+
+struct NoEnd;
+
+impl Future for NoEnd {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+impl hyper::rt::Sleep for NoEnd {}
+
+impl hyper::rt::Timer for NoTimer {
+    fn sleep(&self, _: Duration) -> Pin<Box<dyn hyper::rt::Sleep>> {
+        Box::pin(NoEnd)
+    }
+
+    fn sleep_until(&self, _: std::time::Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
+        Box::pin(NoEnd)
+    }
+}
+
 /// Both directions of a socket.
 trait Socket: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Socket for S {}

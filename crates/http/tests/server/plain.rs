@@ -168,12 +168,34 @@ async fn a_slow_head_is_cut() {
 #[tokio::test]
 async fn an_idle_connection_is_closed_after_its_time() {
     let server = start().await;
+    // With and without a body, after one request and after several.
+    for (path, requests) in [("/empty", 1), ("/slow", 1), ("/stream", 1), ("/slow", 3)] {
+        let mut client = server.connect().await;
+        for _ in 0..requests {
+            assert!(client.get(path).await.status().starts_with("20"));
+        }
+        let started = Instant::now();
+        assert_eq!(client.until_end().await, "", "{path}");
+        let idle = support::short().idle;
+        assert!((idle / 2..idle * 3).contains(&started.elapsed()), "{:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_second_head_that_is_slow_is_cut() {
+    let server = start().await;
     let mut client = server.connect().await;
-    assert_eq!(client.get("/empty").await.status(), "201");
+    assert_eq!(client.get("/slow").await.status(), "200");
     let started = Instant::now();
+    for _ in 0..300 {
+        client.try_send("G").await;
+        sleep(Duration::from_millis(20)).await;
+        if started.elapsed() > support::short().idle + support::short().head {
+            break;
+        }
+    }
     assert_eq!(client.until_end().await, "");
-    let idle = support::short().idle;
-    assert!((idle / 2..idle * 3).contains(&started.elapsed()), "{:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE);
 }
 
 #[tokio::test]
