@@ -35,6 +35,8 @@ NODE_MAJOR = 20
 NODE_PACKAGE = "22.23.3"
 AZURITE_PACKAGE = "3.37.0"
 SUITE_SECONDS = 900
+FETCH_TRIES = 4
+FETCH_PAUSE = 15
 REASONS = 5  # failed tests of a suite that say why
 REASON_LINES = 12  # the last ones of what each says
 REASON_WIDTH = 200
@@ -109,10 +111,21 @@ TRACED = frozenset(
 ALONE = frozenset("kill power abuse samples docs packaging".split())
 
 
-def run(command: list[str | Path], **kw) -> None:
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+def run(command: list[str | Path], tries: int = 1, **kw) -> None:
+    for left in reversed(range(tries)):
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
+        if done.returncode == 0:
+            return
+        said = f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+        if left == 0:
+            raise SystemExit(said)
+        print(f"trying again: {said[-2000:]}", flush=True)
+        time.sleep(FETCH_PAUSE)
+
+
+def fetch(command: list[str | Path], **kw) -> None:
+    """Runs what needs the network, which may be away for a moment."""
+    run(command, tries=FETCH_TRIES, **kw)
 
 
 def apt(*packages: str) -> None:
@@ -120,8 +133,8 @@ def apt(*packages: str) -> None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise SystemExit(f"missing on this machine; run: apt-get install -y {' '.join(packages)}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    run(["apt-get", "update", "-qq"], env=environment)
-    run(["apt-get", "install", "-y", "-qq", *packages], env=environment)
+    fetch(["apt-get", "update", "-qq"], env=environment)
+    fetch(["apt-get", "install", "-y", "-qq", *packages], env=environment)
 
 
 def apt_missing(*programs: str) -> None:
@@ -158,7 +171,7 @@ def venv(requirements: str, folder_name: str) -> Path:
         apt("python3-venv")
     run([sys.executable, "-m", "venv", folder])
     # Not compiled: of the CLI's 300 MB nearly nothing is ever imported; what is, see COMPILED.
-    run([python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check",
+    fetch([python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check",
          "-r", pins])  # fmt: skip
     mark(folder, pins)
     return python
@@ -179,14 +192,14 @@ def node() -> tuple[Path, Path]:
     if not current:
         for pin in pins:
             shutil.copy(pin, folder)
-        run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
+        fetch(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder)
     if major < NODE_MAJOR:
         arch = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
         own = ENVIRONMENT / "node-runtime"
         found = own / "node_modules" / f"node-linux-{arch}" / "bin" / "node"
         if not Path(found).exists():
             own.mkdir(parents=True, exist_ok=True)
-            run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
+            fetch(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
                  "--prefix", own, f"node-linux-{arch}@{NODE_PACKAGE}"])  # fmt: skip
     if not current:
         mark(folder, *pins)
@@ -207,7 +220,7 @@ def azurite() -> None:
         apt("nodejs", "npm")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, *pins])
+    fetch(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, *pins])
     stamp.write_text(" ".join(pins))
 
 

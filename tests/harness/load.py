@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 from .wire import Client
 
+# The server closes a connection on which nothing came for five seconds, and says so in Keep-Alive.
+IDLE_SECONDS = 3.0
+
 
 def signed(
     client: Client, method: str, path: str, headers: dict | None = None, body: bytes = b"", query: str = ""
@@ -45,16 +48,28 @@ class Load:
         self.statuses: Counter[int] = Counter()
         self.times: list[float] = []
         self.broken = 0
-        self.pool: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self.pool: list[tuple[asyncio.StreamReader, asyncio.StreamWriter, float]] = []
+
+    async def connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The one used last, unless the server may be closing it, as every client has to see to."""
+        if self.pool:
+            reader, writer, used = self.pool.pop()
+            if time.monotonic() - used < IDLE_SECONDS:
+                return reader, writer
+            for _, each, _ in [(reader, writer, used), *self.pool]:
+                each.close()
+            self.pool.clear()
+        return await asyncio.open_connection(self.host, self.port)
 
     async def one(self) -> None:
         try:
-            pair = self.pool.pop() if self.pool else await asyncio.open_connection(self.host, self.port)
+            reader, writer = await self.connection()
             began = time.monotonic()
-            status = await exchange(*pair, self.request)
-            self.times.append(time.monotonic() - began)
+            status = await exchange(reader, writer, self.request)
+            ended = time.monotonic()
+            self.times.append(ended - began)
             self.statuses[status] += 1
-            self.pool.append(pair)
+            self.pool.append((reader, writer, ended))
         except (OSError, asyncio.IncompleteReadError):
             self.broken += 1
 

@@ -4,6 +4,8 @@
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// Something that must answer, and the Debian package that brings it.
 pub(crate) struct Need {
@@ -34,6 +36,10 @@ const NEEDS: [Need; 7] = [
 /// The release whose package versions we test with.
 const RELEASE: &str = "bookworm";
 
+/// The network may be away for a moment.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_secs(15);
+
 /// Sees to it that everything tests need is there, or says what to run.
 pub(crate) fn ensure() -> Result<(), String> {
     components()?;
@@ -58,22 +64,31 @@ pub(crate) fn ensure_these(needs: &[Need]) -> Result<(), String> {
         println!("note: this is not Debian {RELEASE}; package versions may differ from ours");
     }
     for line in ["apt-get update", &install] {
-        println!("    $ {line}");
-        let mut words = line.split(' ');
-        let status = Command::new(words.next().unwrap_or_default())
-            .args(words)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            // Installed to be run by us: a package must not start its service by itself.
-            .env("RUNLEVEL", "1")
-            .status();
-        if !status.is_ok_and(|status| status.success()) {
-            return Err(format!("`{line}` failed"));
+        let mut tries = 1;
+        while !apt(line) {
+            if tries == TRIES {
+                return Err(format!("`{line}` failed {TRIES} times"));
+            }
+            tries += 1;
+            thread::sleep(PAUSE);
         }
     }
     match missing.iter().find(|need| !answers(need.probe)) {
         Some(need) => Err(format!("{} was installed but does not answer", need.package)),
         None => Ok(()),
     }
+}
+
+fn apt(line: &str) -> bool {
+    println!("    $ {line}");
+    let mut words = line.split(' ');
+    let status = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        // Installed to be run by us: a package must not start its service by itself.
+        .env("RUNLEVEL", "1")
+        .status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn components() -> Result<(), String> {

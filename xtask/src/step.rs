@@ -45,6 +45,8 @@ impl Program {
         let mut words = line.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).current_dir(crate::root());
+        // The network may be away for a moment; cargo's own patience is three tries.
+        command.env("CARGO_NET_RETRY", "10");
         if in_ci() && std::env::var_os("CARGO_INCREMENTAL").is_none() {
             // Nothing there is built twice, so notes for the next build are work for nothing.
             command.env("CARGO_INCREMENTAL", "0");
