@@ -28,7 +28,7 @@ pub fn effective_version(
     api_version: Option<&str>,
     sv: Option<&str>,
 ) -> Result<Option<ApiVersion>, VersionError> {
-    let parsed = |text: &str| ApiVersion::parse(text).ok_or(text.to_owned());
+    let parsed = |text: &str| ApiVersion::parse(text).ok_or_else(|| text.to_owned());
     let header = header.map(parsed).transpose().map_err(VersionError::Header)?;
     let Some(sv) = sv.and_then(ApiVersion::parse) else {
         return Ok(header);

@@ -3,6 +3,7 @@
 //! A value of one of these types is always legal; every layer below may rely on it.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a name is not legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,16 +14,17 @@ pub enum NameError {
     Characters,
 }
 
+// Shared: what a request names goes into several places.
 macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Checks `text` against the rules for this kind of name.
             pub fn parse(text: &str) -> Result<Self, NameError> {
-                $check(text).map(|()| Self(text.to_owned()))
+                $check(text).map(|()| Self(text.into()))
             }
 
             /// The name as text.

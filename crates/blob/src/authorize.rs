@@ -45,11 +45,12 @@ impl<'a> Caller<'a> {
         let clock = &core.store().clock;
         let now = clock.now();
         let claim = authenticate(&facts, accounts, now, clock.wall())?;
-        let acl = match asked.target.container(&asked.account) {
-            Ok(at) if claim.needs_container_access() => {
+        let needed = claim.needs_container_access();
+        let acl = match needed.then(|| asked.target.container(&asked.account)) {
+            Some(Ok(at)) => {
                 container_access(core, &at).await.map_err(|e| failure::api_error(&e))?
             }
-            _ => None,
+            Some(Err(_)) | None => None,
         };
         Ok(Self { accounts: Some(accounts), claim, acl, facts, now })
     }

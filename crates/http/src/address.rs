@@ -46,12 +46,12 @@ pub fn parse(host: &str, raw_path: &str, always_path_style: bool) -> Result<Addr
     };
     let path = percent::decode(rest).ok_or_else(ApiError::url_failed_to_parse)?;
     // An encoded slash never ends the container's name: no two readers may see two containers.
-    let first = rest.split(['/', '\\']).next().and_then(percent::decode).unwrap_or_default();
-    if first.contains(['/', '\\']) {
+    let first = rest.split(['/', '\\']).next().filter(|first| first.contains('%'));
+    if first.and_then(percent::decode).is_some_and(|first| first.contains(['/', '\\'])) {
         return Err(ApiError::invalid_resource_name());
     }
     // Azure's front end and every emulator so far read a backslash as a slash.
-    let path = path.replace('\\', "/");
+    let path = if path.contains('\\') { path.replace('\\', "/") } else { path };
     Ok(Address { account, secondary, path_style, path })
 }
 

@@ -3,6 +3,7 @@
 //! Must never show a reader a version newer than the stamp it reads at.
 
 use super::Row;
+use super::filter::Filter;
 use super::tx::Overlay;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub(crate) struct Chunk {
 pub(crate) struct Memtable {
     map: RwLock<Map>,
     bytes: AtomicUsize,
+    /// Most rows that are asked for are not here.
+    filter: Filter,
 }
 
 fn cost(key: &[u8], value: Option<&[u8]>) -> usize {
@@ -58,6 +61,7 @@ impl Memtable {
         let mut added = 0;
         for (key, value) in writes {
             added += cost(&key, value.as_deref());
+            self.filter.add(&key);
             // Most rows are written once before they are in the tree.
             let versions = map.entry(key.into_boxed_slice());
             versions.or_insert_with(|| Vec::with_capacity(1)).push((stamp, value));
@@ -82,6 +86,9 @@ impl Memtable {
 
     /// The row as of `at`; the outer `None` = this table does not know it.
     pub(crate) fn get(&self, key: &[u8], at: Stamp) -> Option<Written> {
+        if !self.filter.may_have(key) {
+            return None;
+        }
         self.map().get(key).and_then(|versions| visible(versions, at)).cloned()
     }
 

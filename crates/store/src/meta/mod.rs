@@ -9,6 +9,7 @@ mod committer;
 mod conformance;
 mod embedded;
 mod engine;
+mod filter;
 pub(crate) mod frame;
 mod journal;
 mod layers;
