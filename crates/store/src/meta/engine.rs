@@ -169,7 +169,7 @@ impl Snapshot {
         if key.len() > limits::KEY_BYTES {
             return Err(StoreError::Limit("key longer than 2,560 bytes"));
         }
-        self.view.get(&self.at.full_key(key))
+        self.at.with_full_key(key, |full| self.view.get(full))
     }
 
     /// Rows with `start <= key < end` (to the placement's end without `end`), in order, at most

@@ -31,6 +31,23 @@ impl Placement {
         full
     }
 
+    /// Gives `then` the full key of a row that is only looked for: no memory is asked for a key of
+    /// the usual length.
+    pub(crate) fn with_full_key<R>(&self, key: &[u8], then: impl FnOnce(&[u8]) -> R) -> R {
+        const USUAL: usize = 256;
+        let mut room = [0; USUAL];
+        let (prefix, length) = (self.prefix_len(), self.prefix_len() + key.len());
+        match room.get_mut(..length) {
+            Some(full) => {
+                full[0] = u8::try_from(self.0.len()).unwrap_or(u8::MAX);
+                full[1..prefix].copy_from_slice(&self.0);
+                full[prefix..].copy_from_slice(key);
+                then(full)
+            }
+            None => then(&self.full_key(key)),
+        }
+    }
+
     /// How many bytes `full_key` puts before the key.
     pub fn prefix_len(&self) -> usize {
         1 + self.0.len()
@@ -53,5 +70,22 @@ impl Placement {
 impl fmt::Debug for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Placement({})", self.0.escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_keys_are_the_same_with_and_without_memory() {
+        for (name, length) in [(0, 0), (1, 0), (40, 60), (255, 0), (255, 1), (100, 155), (100, 156)]
+        {
+            let at = Placement::new(vec![7; name]);
+            let key = vec![9; length];
+            let full = at.full_key(&key);
+            assert!(at.with_full_key(&key, |other| other == full), "{name} {length}");
+            assert_eq!(Placement::split(&full), Some((at, &key[..])));
+        }
     }
 }

@@ -88,11 +88,11 @@ impl<'a> Tx<'a> {
     /// The value under `key`, own writes included.
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, Interrupt> {
         self.count_reads(1)?;
-        let full = self.full_key(key)?;
-        match self.overlay.get(&full) {
+        check_key(key)?;
+        self.at.with_full_key(key, |full| match self.overlay.get(full) {
             Some(written) => Ok(written.clone()),
-            None => Ok(self.view.get(&full)?),
-        }
+            None => Ok(self.view.get(full)?),
+        })
     }
 
     /// Rows with `start <= key < end` (to the placement's end without `end`), in order, at most
@@ -163,9 +163,7 @@ impl<'a> Tx<'a> {
     }
 
     fn full_key(&self, key: &[u8]) -> Result<Vec<u8>, Interrupt> {
-        if key.len() > limits::KEY_BYTES {
-            return Err(StoreError::Limit("key longer than 2,560 bytes").into());
-        }
+        check_key(key)?;
         Ok(self.at.full_key(key))
     }
 
@@ -176,4 +174,11 @@ impl<'a> Tx<'a> {
         }
         Ok(())
     }
+}
+
+fn check_key(key: &[u8]) -> Result<(), Interrupt> {
+    if key.len() > limits::KEY_BYTES {
+        return Err(StoreError::Limit("key longer than 2,560 bytes").into());
+    }
+    Ok(())
 }
