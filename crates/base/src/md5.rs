@@ -92,6 +92,11 @@ impl Md5 {
         usize::try_from(self.length % 64).unwrap_or(0)
     }
 
+    /// Whether no byte was added yet.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     fn count(&mut self, bytes: usize) {
         self.length = self.length.wrapping_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }

@@ -3,6 +3,7 @@
 //! Must never hold a thread that waits for a client, nor more of the body than a named limit.
 
 use super::hashing::{Hashing, Lane};
+use super::together::md5_of;
 use crate::Error;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -27,8 +28,16 @@ const WAITING: u32 = 2 * 1024 * 1024;
 pub(crate) struct Digest(Where);
 
 enum Where {
-    Here(Md5),
-    Beside { queue: Arc<Queue>, sum: oneshot::Receiver<[u8; 16]>, hashing: Hashing },
+    /// The first piece waits: if there is no other, it is hashed beside those of other bodies.
+    Here {
+        first: Bytes,
+        md5: Md5,
+    },
+    Beside {
+        queue: Arc<Queue>,
+        sum: oneshot::Receiver<[u8; 16]>,
+        hashing: Hashing,
+    },
 }
 
 /// What waits to be hashed.
@@ -52,7 +61,7 @@ impl Digest {
     /// For a body of that length, if it is known.
     pub(crate) fn begin(hashing: &Hashing, length: Option<u64>) -> Self {
         if length.is_some_and(|length| length <= HERE) {
-            return Self(Where::Here(Md5::default()));
+            return Self(Where::Here { first: Bytes::new(), md5: Md5::default() });
         }
         let (to, sum) = oneshot::channel();
         let waiting = Mutex::new(Waiting {
@@ -70,7 +79,13 @@ impl Digest {
     /// Adds bytes; waits when too many wait already.
     pub(crate) async fn update(&mut self, piece: &Bytes) {
         match &mut self.0 {
-            Where::Here(md5) => md5.update(piece),
+            Where::Here { first, md5 } if first.is_empty() && md5.is_empty() => {
+                *first = piece.clone();
+            }
+            Where::Here { first, md5 } => {
+                md5.update(&mem::take(first));
+                md5.update(piece);
+            }
             Where::Beside { queue, hashing, .. } => {
                 let size = u32::try_from(piece.len()).unwrap_or(WAITING).min(WAITING);
                 let room = Arc::clone(&queue.room);
@@ -97,7 +112,8 @@ impl Digest {
     pub(crate) async fn finish(mut self) -> Result<[u8; 16], Error> {
         self.end();
         match self.0 {
-            Where::Here(md5) => Ok(md5.finish()),
+            Where::Here { first, md5 } if md5.is_empty() => Ok(md5_of(first).await),
+            Where::Here { md5, .. } => Ok(md5.finish()),
             Where::Beside { sum, .. } => Ok(sum.await.map_err(|_| StoreError::Closed)?),
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod free;
 pub(crate) mod hashing;
 pub(crate) mod manifest;
 pub(crate) mod read;
+mod together;
 pub(crate) mod unclaimed;
 pub(crate) mod upload;
 
