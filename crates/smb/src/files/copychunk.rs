@@ -3,7 +3,7 @@
 //! Must never copy more in one request than the limits that it tells.
 
 use super::handle::{FileHandle, id_of};
-use super::io::{before_change, needs};
+use super::io::{before_change, needs, unlocked};
 use super::{notify, write_time};
 use crate::server::exchange::{Exchange, Reply};
 use crate::status::{Failure, Status};
@@ -12,7 +12,6 @@ use crate::wire::io::{IoctlRequest, ioctl_response};
 use std::sync::Arc;
 use zaffre_core::file::opens::HandleId;
 use zaffre_domain::fs::access::AccessMask;
-use zaffre_domain::fs::locks::{Range, Touch};
 
 /// Chunks in a request, bytes in a chunk, bytes in a request.
 const CHUNKS: u32 = 256;
@@ -114,10 +113,7 @@ async fn copy(
 ) -> Result<(), Failure> {
     let opens = x.server.core.opens();
     let len = u64::from(chunk.length);
-    if !opens.may_touch(from.handle, Range { offset: chunk.from, len }, Touch::Read) {
-        return Err(Status::FILE_LOCK_CONFLICT.into());
-    }
-    let data = from.disk.mount.read(from.file.file, chunk.from, len).await?;
+    let data = unlocked(opens, from, chunk.from, len).await?;
     if data.len() < index(chunk.length) {
         return Err(Status::INVALID_VIEW_SIZE.into());
     }

@@ -11,6 +11,7 @@ use crate::wire::FileId;
 use crate::wire::cursor::index;
 use crate::wire::io::{ReadRequest, WriteRequest, read_head, write_response};
 use crate::wire::session::empty_response;
+use bytes::Bytes;
 use std::sync::Arc;
 use zaffre_core::file::opens::{Opens, Refused, Touching};
 use zaffre_domain::fs::FileRefusal;
@@ -52,9 +53,24 @@ pub(super) fn before_change(
     len: u64,
 ) -> Result<Touching, Status> {
     let range = Range { offset, len };
-    let touching = opens.begin_write(file.handle, range).ok_or(Status::FILE_LOCK_CONFLICT)?;
+    let touching = opens.touch(file.handle, range, Touch::Write);
+    let touching = touching.ok_or(Status::FILE_LOCK_CONFLICT)?;
     opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
     Ok(touching)
+}
+
+/// The bytes, which nobody locks until they are read.
+pub(super) async fn unlocked(
+    opens: &Opens,
+    file: &FileHandle,
+    offset: u64,
+    len: u64,
+) -> Result<Bytes, Failure> {
+    let touching = opens.touch(file.handle, Range { offset, len }, Touch::Read);
+    if touching.is_none() && len > 0 {
+        return Err(Status::FILE_LOCK_CONFLICT.into());
+    }
+    Ok(file.disk.mount.read(file.file.file, offset, len).await?)
 }
 
 /// READ.
@@ -68,13 +84,9 @@ pub(crate) async fn read(x: &mut Exchange<'_>, request: ReadRequest) -> Result<R
     if offset.checked_add(len).is_none_or(|end| end > LARGEST_OFFSET) {
         return Err(Status::INVALID_PARAMETER.into());
     }
-    let range = Range { offset, len };
-    if len > 0 && !x.server.core.opens().may_touch(file.handle, range, Touch::Read) {
-        return Err(Status::FILE_LOCK_CONFLICT.into());
-    }
     x.let_others_run();
     let room = x.room(request.length).await?;
-    let data = file.disk.mount.read(file.file.file, offset, len).await?;
+    let data = unlocked(x.server.core.opens(), &file, offset, len).await?;
     if (data.is_empty() && len > 0) || data.len() < index(request.minimum) {
         return Err(Status::END_OF_FILE.into());
     }

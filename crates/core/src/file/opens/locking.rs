@@ -15,7 +15,7 @@ use zaffre_domain::fs::oplock::Cause;
 /// Why a lock request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockRefused {
-    /// Another lock is in the way, or somebody is just writing there.
+    /// Another lock is in the way, or somebody is just reading or writing there.
     NotGranted,
     /// A limit of locks or waiters.
     TooMany,
@@ -40,8 +40,8 @@ pub(super) struct LockRequest {
     range: Range,
     kind: LockKind,
     sequence: Option<(u8, u8)>,
-    /// It waits for writes that are under way, and for no lock.
-    only_writes: bool,
+    /// It waits for reads and writes that are under way, and for no lock.
+    only_touched: bool,
     answer: oneshot::Sender<Result<(), LockRefused>>,
 }
 
@@ -84,7 +84,7 @@ impl Drop for LockWait {
 
 impl Opens {
     /// Locks all of `wanted` or none. With `queue` a single range that is not free is waited for;
-    /// for writes that are under way a single range waits in any case.
+    /// for reads and writes that are under way a single range waits in any case.
     /// `sequence` numbers the request, so that one sent again after a reconnect acts once.
     pub fn lock(
         &self,
@@ -100,8 +100,8 @@ impl Opens {
         if node.is_replay(handle, sequence) {
             return Ok(Locking::Granted);
         }
-        let written = node.is_written(handle, wanted);
-        let tried = if written {
+        let touched = node.is_touched(handle, wanted);
+        let tried = if touched {
             Err(LockRefusal::NotGranted)
         } else {
             node.locks.lock_all(handle, wanted)
@@ -114,7 +114,7 @@ impl Opens {
             }
             Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
             Err(LockRefusal::NotGranted) => match wanted {
-                [(range, kind)] if queue || written => {
+                [(range, kind)] if queue || touched => {
                     let waiting = node.lock_queue.iter().filter(|r| r.handle == handle).count();
                     if waiting >= LOCK_WAITS_PER_HANDLE {
                         return Err(LockRefused::TooMany);
@@ -127,7 +127,7 @@ impl Opens {
                         range,
                         kind,
                         sequence,
-                        only_writes: !queue,
+                        only_touched: !queue,
                         answer,
                     };
                     node.lock_queue.push_back(request);
@@ -186,15 +186,15 @@ impl Node {
         let mut queue = std::mem::take(&mut self.lock_queue);
         queue.retain(|request| !request.answer.is_closed());
         while let Some(request) = queue.pop_front() {
-            let LockRequest { handle, range, kind, sequence, only_writes, .. } = request;
-            if self.is_written(handle, &[(range, kind)]) {
+            let LockRequest { handle, range, kind, sequence, only_touched, .. } = request;
+            if self.is_touched(handle, &[(range, kind)]) {
                 self.lock_queue.push_back(request);
                 continue;
             }
             let answer = match self.locks.lock(handle, range, kind) {
                 Ok(()) => Ok(()),
                 Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
-                Err(LockRefusal::NotGranted) if only_writes => Err(LockRefused::NotGranted),
+                Err(LockRefusal::NotGranted) if only_touched => Err(LockRefused::NotGranted),
                 Err(LockRefusal::NotGranted) => {
                     self.lock_queue.push_back(request);
                     continue;

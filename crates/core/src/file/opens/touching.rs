@@ -1,13 +1,14 @@
-//! Writes that are under way: no lock comes between their check and their end.
+//! Reads and writes that are under way: no lock comes between their check and their end.
 //!
-//! Must never make a writer wait: a lock does, or is refused. Reads that are under way came before it.
+//! Must never make a reader or writer wait: a lock does, or is refused. Without this a read that was
+//! let through could give bytes that the holder of a later lock has written.
 
 use super::Opens;
 use super::node::Node;
 use super::types::HandleId;
 use zaffre_domain::fs::locks::{LockKind, LockTable, Range, Touch};
 
-/// A handle that is just writing; dropping it ends that.
+/// A handle that is just reading or writing; dropping it ends that.
 #[derive(Debug)]
 pub struct Touching {
     opens: Opens,
@@ -15,12 +16,13 @@ pub struct Touching {
     id: u64,
 }
 
-/// What is being written.
+/// What is being read or written.
 #[derive(Debug)]
 pub(super) struct Touched {
     id: u64,
     pub(super) handle: HandleId,
     range: Range,
+    touch: Touch,
 }
 
 impl Drop for Touching {
@@ -35,32 +37,24 @@ impl Drop for Touching {
 }
 
 impl Opens {
-    /// Whether no lock keeps the holder of `handle` from touching `range`.
-    pub fn may_touch(&self, handle: HandleId, range: Range, touch: Touch) -> bool {
-        let mut state = self.state();
-        let node = state.node_of(handle);
-        node.is_some_and(|node| !node.locks.forbids(Some(handle), range, touch))
-    }
-
-    /// Begins to write `range`, unless a lock keeps the holder of `handle` from that.
-    pub fn begin_write(&self, handle: HandleId, range: Range) -> Option<Touching> {
+    /// Begins to read or write `range`, unless a lock keeps the holder of `handle` from that.
+    pub fn touch(&self, handle: HandleId, range: Range, touch: Touch) -> Option<Touching> {
         let mut state = self.state();
         let id = state.draw_id();
         let node = state.node_of(handle)?;
-        if node.locks.forbids(Some(handle), range, Touch::Write) {
+        if node.locks.forbids(Some(handle), range, touch) {
             return None;
         }
-        node.touched.push(Touched { id, handle, range });
+        node.touched.push(Touched { id, handle, range, touch });
         Some(Touching { opens: self.clone(), handle, id })
     }
 }
 
 impl Node {
-    /// Whether somebody else is just writing, over SMB or REST, what these locks would keep them from.
-    pub(super) fn is_written(&self, handle: HandleId, wanted: &[(Range, LockKind)]) -> bool {
-        let rest =
-            || self.entered.iter().map(|entered| entered.op).filter(|op| op.mode().access.write);
-        if self.touched.is_empty() && rest().next().is_none() {
+    /// Whether somebody else is just reading or writing, over SMB or REST, what these locks would keep
+    /// them from.
+    pub(super) fn is_touched(&self, handle: HandleId, wanted: &[(Range, LockKind)]) -> bool {
+        if self.touched.is_empty() && self.entered.is_empty() {
             return false;
         }
         let mut asked = LockTable::default();
@@ -68,7 +62,7 @@ impl Node {
             return false;
         }
         let mut others = self.touched.iter().filter(|touched| touched.handle != handle);
-        others.any(|other| asked.forbids(Some(other.handle), other.range, Touch::Write))
-            || rest().any(|op| op.locks().refuses(&asked))
+        others.any(|other| asked.forbids(Some(other.handle), other.range, other.touch))
+            || self.entered.iter().any(|entered| entered.op.locks().refuses(&asked))
     }
 }

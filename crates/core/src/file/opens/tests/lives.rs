@@ -176,7 +176,7 @@ async fn locks_wait_in_order_and_end_with_their_handle() {
     assert!(matches!(lock(b, Shared, false), Err(LockRefused::NotGranted)));
     let Ok(Locking::Queued(wait_b)) = lock(b, Exclusive, true) else { panic!("queued") };
     let Ok(Locking::Queued(wait_c)) = lock(c, Shared, true) else { panic!("queued") };
-    assert!(!rig.opens.may_touch(b, WHOLE, Touch::Read));
+    assert!(rig.opens.touch(b, WHOLE, Touch::Read).is_none());
     rig.opens.unlock(a, &[WHOLE], None).expect("locked");
     assert_eq!(wait_b.await, Ok(()), "the oldest first");
     let Ok(Locking::Queued(dropped)) = lock(a, Shared, true) else { panic!("queued") };
@@ -196,7 +196,7 @@ async fn no_lock_comes_between_a_write_and_its_end() {
     let rig = Rig::new();
     let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
     let lock = |handle, kind, queue| rig.opens.lock(handle, &[(WHOLE, kind)], queue, None);
-    let writing = rig.opens.begin_write(a, WHOLE).expect("no lock");
+    let writing = rig.opens.touch(a, WHOLE, Touch::Write).expect("no lock");
     assert!(matches!(lock(a, Exclusive, false), Ok(Locking::Granted)), "its own");
     rig.opens.unlock(a, &[WHOLE], None).expect("locked");
     let Ok(Locking::Queued(first)) = lock(b, Exclusive, false) else { panic!("queued") };
@@ -207,15 +207,40 @@ async fn no_lock_comes_between_a_write_and_its_end() {
     assert_eq!(second.await, Ok(()), "its own exclusive lock is not in the way of a shared one");
     assert_eq!(third.await, Err(LockRefused::NotGranted), "it waited for the write only");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
-    assert!(rig.opens.begin_write(a, WHOLE).is_none(), "locked");
+    assert!(rig.opens.touch(a, WHOLE, Touch::Write).is_none(), "locked");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
     let entered = rig.enter(operation("Put Range"));
     assert_eq!(outcome(&entered), "ok");
     let Ok(Locking::Queued(wait)) = lock(b, Shared, false) else { panic!("REST is writing") };
     drop(entered);
     assert_eq!(wait.await, Ok(()));
-    let left_open = rig.opens.begin_write(b, Range { offset: 0, len: 1 });
+    let left_open = rig.opens.touch(b, Range { offset: 0, len: 1 }, Touch::Write);
     assert!(left_open.is_none(), "a shared lock keeps its own holder from writing");
+}
+
+/// Found by a history: a read that was let through gave what the holder of a later lock had written.
+#[tokio::test]
+async fn no_lock_comes_between_a_read_and_its_end() {
+    let rig = Rig::new();
+    let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
+    let lock = |kind| rig.opens.lock(b, &[(WHOLE, kind)], false, None);
+    let reading = rig.opens.touch(a, WHOLE, Touch::Read).expect("no lock");
+    assert!(matches!(lock(Shared), Ok(Locking::Granted)), "keeps nobody from reading");
+    rig.opens.unlock(b, &[WHOLE], None).expect("locked");
+    let Ok(Locking::Queued(wait)) = lock(Exclusive) else { panic!("SMB is reading") };
+    drop(reading);
+    assert_eq!(wait.await, Ok(()));
+    assert!(rig.opens.touch(a, WHOLE, Touch::Read).is_none(), "locked");
+    rig.opens.unlock(b, &[WHOLE], None).expect("locked");
+    let entered = rig.enter(operation("Get File"));
+    assert_eq!(outcome(&entered), "ok");
+    assert!(matches!(lock(Exclusive), Ok(Locking::Granted)), "of other bytes");
+    let read = [(Range { offset: 150, len: 1 }, Exclusive)];
+    let Ok(Locking::Queued(wait)) = rig.opens.lock(b, &read, false, None) else {
+        panic!("REST is reading")
+    };
+    drop(entered);
+    assert_eq!(wait.await, Ok(()));
 }
 
 #[test]
