@@ -55,7 +55,7 @@ class Suite:
     paths: tuple[str, ...]
     at_least: int
     settings: tuple[str, ...] = ()
-    traced: bool = False  # see TRACED
+    traced: bool = False  # see OWN_SERVERS and MEASURED
 
 
 SUITES = (
@@ -103,10 +103,10 @@ SUITES = (
     Suite("smb", "venv-smb", ("suites/smb",), 140),
     Suite("cli", "venv+node", ("suites/cli",), 63),
 )
-# Suites whose servers log at TRACE: those that use every kind of credential.
-TRACED = frozenset(
-    "python protection access tokens wire bad-input copy table queue file smb legacy".split()
-)
+# Suites whose servers are started by the commands they test, and say what those ask for.
+OWN_SERVERS = frozenset("docs packaging".split())
+# Suites whose servers log at TRACE only with --trace: they measure.
+MEASURED = frozenset("kill power abuse".split())
 # Suites that measure time, and those that build: they have the machine for themselves.
 ALONE = frozenset("kill power abuse samples docs packaging".split())
 
@@ -425,7 +425,8 @@ def main() -> int:
     passed = failed = 0
     with samples_beside(chosen):
         for suite in chosen:
-            suite = replace(suite, traced=options.trace or suite.name in TRACED)
+            quiet = OWN_SERVERS if options.trace else OWN_SERVERS | MEASURED
+            suite = replace(suite, traced=suite.name not in quiet)
             good, bad, _ = run_suite(suite, environment)
             passed, failed = passed + good, failed + bad
     print(f"{passed} passed, {failed} failed ({time.monotonic() - began:.0f} s)")
