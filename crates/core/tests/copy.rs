@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::copies::{copy, options};
 use support::{
-    World, acquire, body, delete, must, path, pattern, put, refused, snapshot_of, strict,
+    World, acquire, body, delete, must, open_again, path, pattern, put, refused, snapshot_of,
+    strict,
 };
 use zaffre_base::Guid;
 use zaffre_core::blob::copy::{CopyBlob, When};
@@ -394,16 +395,16 @@ async fn what_is_wanted_now_is_checked_first() {
 async fn a_copy_goes_on_after_a_restart() {
     let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
     let clock = Clock::default();
-    let open = |rate| {
+    let open = async |rate| {
         let store = StoreOptions { clock: Some(clock.clone()), ..StoreOptions::default() };
         let copies = CopyOptions { bytes_per_second: rate, ..options().copies };
         let options = CoreOptions { copies, ..options() };
-        World::with(must(Store::open(Arc::clone(&disk), &store)), options)
+        World::with(open_again(&disk, &store).await, options)
     };
     let bytes = pattern(400_000, 1);
     let names: Vec<String> = (0..8).map(|n| format!("b{n}")).collect();
     let progress = {
-        let world = open(Some(100_000));
+        let world = open(Some(100_000)).await;
         must(world.create("photos").await);
         must(world.put("photos/one", bytes.clone()).await);
         for (number, name) in names.iter().enumerate() {
@@ -429,7 +430,7 @@ async fn a_copy_goes_on_after_a_restart() {
         background.stop().await;
         progress
     };
-    let world = open(None);
+    let world = open(None).await;
     for (at, done) in ["photos/d-one", "photos/d-list"].iter().zip(progress) {
         let copy = must(world.properties(at).await).copy.expect("under way");
         assert!(copy.status == CopyStatus::Pending && copy.done >= done, "{at}");

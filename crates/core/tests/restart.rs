@@ -5,7 +5,7 @@ mod support;
 use futures_util::{StreamExt, stream};
 use std::sync::Arc;
 use std::time::Duration;
-use support::{World, acquire, body, get, must, pattern, put, refused};
+use support::{World, acquire, body, get, must, open_again, pattern, put, refused};
 use zaffre_base::Guid;
 use zaffre_core::blob::op::PutBlob;
 use zaffre_core::blob::{get_blob, put_blob};
@@ -24,9 +24,9 @@ fn options() -> CoreOptions {
     }
 }
 
-fn open(disk: &Arc<dyn Disk>, clock: &Clock) -> World {
+async fn open(disk: &Arc<dyn Disk>, clock: &Clock) -> World {
     let store = StoreOptions { clock: Some(clock.clone()), ..StoreOptions::default() };
-    World::with(must(Store::open(Arc::clone(disk), &store)), options())
+    World::with(open_again(disk, &store).await, options())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -35,7 +35,7 @@ async fn everything_acknowledged_is_kept() {
     let clock = Clock::default();
     let bytes = pattern(100_000, 1);
     let (first, block) = {
-        let world = open(&disk, &clock);
+        let world = open(&disk, &clock).await;
         must(world.create("photos").await);
         let first = must(world.put("photos/a", bytes.clone()).await);
         must(world.lease("photos/a", acquire(Some(60), 7)).await);
@@ -44,7 +44,7 @@ async fn everything_acknowledged_is_kept() {
         must(world.stage("photos/b", "b1", block.clone()).await);
         (first, block)
     };
-    let world = open(&disk, &clock);
+    let world = open(&disk, &clock).await;
     assert_eq!(must(world.get("photos/a").await), bytes);
     assert_eq!(must(world.properties("photos/a").await).written, first);
     let missing = Refusal::LeaseIdMissing(LeaseOn::Blob);
@@ -64,7 +64,7 @@ async fn intents_are_worked_off_after_a_restart() {
     let disk: Arc<dyn Disk> = Arc::new(MemDisk::new());
     let clock = Clock::default();
     {
-        let world = open(&disk, &clock);
+        let world = open(&disk, &clock).await;
         must(world.create("photos").await);
         must(world.create("doomed").await);
         must(world.put("photos/a", pattern(100_000, 1)).await);
@@ -76,7 +76,7 @@ async fn intents_are_worked_off_after_a_restart() {
         let upload = put_blob(&world.core, world.ok(put("photos/b")), Box::pin(begun));
         assert!(tokio::time::timeout(Duration::from_millis(300), upload).await.is_err());
     }
-    let world = open(&disk, &clock);
+    let world = open(&disk, &clock).await;
     world.sweep().await;
     assert!(world.rows("doomed").await.is_empty());
     let rows = world.rows("photos").await.len();

@@ -12,7 +12,7 @@ pub mod table;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use std::fmt::Debug;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zaffre_auth::{
     Accounts, Authorized, Claim, Guarded, RequestFacts, Service, authenticate, authorize, sign,
@@ -38,15 +38,32 @@ use zaffre_domain::blob::tier::TierConditions;
 use zaffre_domain::blob::{BlockListEntry, BlockSource, HttpProperties, Metadata, PublicAccess};
 use zaffre_domain::conditions::{Conditions, TagCondition};
 use zaffre_domain::lease::LeaseCommand;
+use zaffre_store::disk::Disk;
 use zaffre_store::extents::Upkeep;
 use zaffre_store::meta::StrictOptions;
-use zaffre_store::{Placement, Store};
+use zaffre_store::{OpenError, Placement, Store, StoreOptions};
 
 pub const CONTEXT: Context = Context { version: ApiVersion::new(2024, 8, 4) };
 pub const ACCOUNT: &str = "devstoreaccount1";
 
 pub fn must<T, E: Debug>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("unexpected: {error:?}"))
+}
+
+/// Opens a store that was open a moment ago: tasks that were under way may hold it a little longer.
+pub async fn open_again(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Store {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    loop {
+        match Store::open(Arc::clone(disk), options) {
+            Err(OpenError::Locked) if waited < PATIENCE => {
+                tokio::time::sleep(PAUSE).await;
+                waited += PAUSE;
+            }
+            opened => return must(opened),
+        }
+    }
 }
 
 pub fn refused<T: Debug>(result: Result<T, Error>) -> Refusal {
