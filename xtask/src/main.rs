@@ -27,7 +27,7 @@ Usage: cargo xtask <command>
 
   test [step...]              everything that must hold before a change lands; what CI runs
   tidy                        the rules of STYLE.md and ARCHITECTURE.md that a machine can check
-  bench [store|blob|queue|table|file]
+  bench [store|blob|queue|table|file|smb]
                               measure against peers in the same run, rewrite docs/benchmarks.md;
                               --quick does less and rewrites nothing
   fuzz [target] [--runs N]    fuzz one target, or all of them
