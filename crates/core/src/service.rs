@@ -6,6 +6,7 @@ use crate::Error;
 use crate::analytics::Buffer;
 use crate::background::Pending;
 use crate::background::accesses::Accesses;
+use crate::blob::content::buffers::Buffers;
 use crate::blob::content::hashing::Hashing;
 use crate::blob::copy::{Copies, Remote};
 use crate::blob::replace::LeftOver;
@@ -41,6 +42,7 @@ struct Inner {
     accesses: Accesses,
     heads: Heads,
     hashing: Hashing,
+    buffers: Arc<Buffers>,
     folding: sparse::Queue,
     readers: sparse::Readers,
     logs: Buffer,
@@ -129,6 +131,7 @@ impl Core {
         layout.piece_bytes = layout.piece_bytes.clamp(1, largest);
         layout.inline_bytes = layout.inline_bytes.min(limits::VALUE_BYTES / 2);
         layout.pieces_per_commit = layout.pieces_per_commit.clamp(1, limits::WRITES / 2);
+        let piece = usize::try_from(layout.piece_bytes).unwrap_or(usize::MAX);
         let opens = Opens::new(store.clock.clone());
         Self(Arc::new(Inner {
             opens,
@@ -140,6 +143,7 @@ impl Core {
             accesses: Accesses::default(),
             heads: Heads::default(),
             hashing: Hashing::default(),
+            buffers: Buffers::new(piece),
             folding: sparse::Queue::default(),
             readers: sparse::Readers::default(),
             logs: Buffer::default(),
@@ -179,6 +183,11 @@ impl Core {
     /// Who hashes bodies.
     pub(crate) fn hashing(&self) -> &Hashing {
         &self.0.hashing
+    }
+
+    /// Memory for pieces of bodies.
+    pub(crate) fn buffers(&self) -> &Arc<Buffers> {
+        &self.0.buffers
     }
 
     /// Chunks of sparse contents that wait to be folded.

@@ -5,6 +5,7 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::PoisonError;
 
 /// Why an item was not taken in; it is handed back.
@@ -28,12 +29,14 @@ pub struct CommitQueue<T> {
 struct State<T> {
     items: VecDeque<T>,
     closed: bool,
+    /// The consumer waits: only then is it woken, which is a call of the system.
+    asleep: bool,
 }
 
 impl<T> CommitQueue<T> {
     /// A queue that lets `capacity` items wait.
     pub fn new(capacity: usize) -> Self {
-        let state = State { items: VecDeque::new(), closed: false };
+        let state = State { items: VecDeque::new(), closed: false, asleep: false };
         Self { state: Mutex::new(state), arrived: Condvar::new(), capacity }
     }
 
@@ -51,34 +54,39 @@ impl<T> CommitQueue<T> {
             return Err(Refused::Full(item));
         }
         state.items.push_back(item);
+        let wake = mem::take(&mut state.asleep);
         drop(state);
-        self.arrived.notify_one();
+        if wake {
+            self.arrived.notify_one();
+        }
         Ok(())
     }
 
     /// Waits for items and takes up to `most`, oldest first. `None` once closed and empty.
     pub fn take(&self, most: usize) -> Option<Vec<T>> {
         let mut state = self.state();
-        while state.items.is_empty() {
-            if state.closed {
-                return None;
-            }
+        while state.items.is_empty() && !state.closed {
+            state.asleep = true;
             state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let count = state.items.len().min(most);
-        Some(state.items.drain(..count).collect())
+        state.take(most)
     }
 
     /// Takes up to `most` of the items that are there now; `None` if there are none.
     pub fn take_now(&self, most: usize) -> Option<Vec<T>> {
-        let mut state = self.state();
-        let count = state.items.len().min(most);
-        (count > 0).then(|| state.items.drain(..count).collect())
+        self.state().take(most)
     }
 
     /// Takes no more items; those waiting are still taken.
     pub fn close(&self) {
         self.state().closed = true;
         self.arrived.notify_all();
+    }
+}
+
+impl<T> State<T> {
+    fn take(&mut self, most: usize) -> Option<Vec<T>> {
+        let count = self.items.len().min(most);
+        (count > 0).then(|| self.items.drain(..count).collect())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must never change a content that exists, and never buffer one whole.
 
+pub(crate) mod buffers;
 pub(crate) mod claim;
 pub(crate) mod digest;
 pub(crate) mod free;

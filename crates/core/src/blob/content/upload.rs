@@ -5,6 +5,7 @@
 //! goes away in the middle.
 
 use super::IN_FLIGHT;
+use super::buffers::Buffer;
 use super::claim::{Claim, KeyValue, NewRows};
 use super::digest::Digest;
 use super::unclaimed::Unclaimed;
@@ -14,9 +15,10 @@ use crate::blob::site::Site;
 use crate::blob::{ByteStream, StreamError};
 use crate::service::Layout;
 use crate::{Core, Error};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 use zaffre_base::checksum::Crc64;
@@ -84,7 +86,7 @@ struct Intake {
     digest: Option<Digest>,
     /// Bytes of the whole body, or none if that was not said.
     announced: usize,
-    buffer: BytesMut,
+    buffer: Buffer,
     /// Where the buffer starts in the body.
     offset: u64,
     writing: VecDeque<(u64, JoinHandle<Result<Unclaimed, StoreError>>)>,
@@ -108,7 +110,7 @@ impl Intake {
             open: Arc::new(core.store().extents.begin_write()),
             digest,
             announced: 0,
-            buffer: BytesMut::new(),
+            buffer: Buffer::default(),
             offset: 0,
             writing: VecDeque::new(),
             written: Vec::new(),
@@ -143,14 +145,11 @@ impl Intake {
         while !chunk.is_empty() {
             if self.buffer.is_empty() {
                 // Growing step by step would copy it again and again.
-                self.buffer.reserve(if self.offset > 0 {
-                    piece
-                } else {
-                    self.announced.min(piece)
-                });
+                let most = if self.offset > 0 { piece } else { self.announced.min(piece) };
+                self.buffer = self.claim.core.buffers().get(most);
             }
             let room = piece - self.buffer.len();
-            self.buffer.extend_from_slice(&chunk.split_to(room.min(chunk.len())));
+            self.buffer.extend(&chunk.split_to(room.min(chunk.len())));
             if self.buffer.len() == piece {
                 self.write_piece().await?;
             }
@@ -182,19 +181,19 @@ impl Intake {
 
     /// The buffer as it is stored; what it says is hashed.
     async fn payload(&mut self) -> Bytes {
-        let mut bytes = self.buffer.split();
+        let mut bytes = mem::take(&mut self.buffer);
         let Some(cipher) = &self.cipher else {
-            let bytes = bytes.freeze();
+            let bytes = bytes.share();
             if let Some(digest) = &mut self.digest {
                 digest.update(&bytes).await;
             }
             return bytes;
         };
         if let Some(digest) = &mut self.digest {
-            digest.update(&Bytes::copy_from_slice(&bytes)).await;
+            digest.update(&Bytes::copy_from_slice(bytes.as_ref())).await;
         }
-        cipher.seal(self.offset, &mut bytes);
-        bytes.freeze()
+        cipher.seal(self.offset, bytes.as_mut());
+        bytes.share()
     }
 
     async fn wait_for_one(&mut self) -> Result<(), Error> {
