@@ -7,6 +7,7 @@
 
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_random_with_seed, thread};
+use std::time::Duration;
 use zaffre_store::meta::{CommitQueue, Refused};
 use zaffre_testkit::schedules;
 
@@ -15,7 +16,14 @@ const ITEMS: u32 = 4;
 
 /// Takes batches until the queue is closed and empty, as the commit thread does.
 fn consume(queue: &CommitQueue<(u32, u32)>, taken: &Mutex<Vec<(u32, u32)>>) {
-    while let Some(batch) = queue.take_now(2).or_else(|| queue.take(2)) {
+    let next = || {
+        if queue.is_empty() {
+            queue.wait();
+        }
+        queue.gather(2, Duration::from_micros(1));
+        queue.take(2)
+    };
+    while let Some(batch) = next() {
         assert!(!batch.is_empty() && batch.len() <= 2);
         taken.lock().expect("no panic").extend(batch);
     }

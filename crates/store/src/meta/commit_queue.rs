@@ -5,8 +5,8 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::mem;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 /// Why an item was not taken in; it is handed back.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,14 +29,15 @@ pub struct CommitQueue<T> {
 struct State<T> {
     items: VecDeque<T>,
     closed: bool,
-    /// The consumer waits: only then is it woken, which is a call of the system.
-    asleep: bool,
+    /// How many items the consumer waits for, 0 if it does not. It is woken for no fewer: each time
+    /// is a call of the system.
+    wanted: usize,
 }
 
 impl<T> CommitQueue<T> {
     /// A queue that lets `capacity` items wait.
     pub fn new(capacity: usize) -> Self {
-        let state = State { items: VecDeque::new(), closed: false, asleep: false };
+        let state = State { items: VecDeque::new(), closed: false, wanted: 0 };
         Self { state: Mutex::new(state), arrived: Condvar::new(), capacity }
     }
 
@@ -54,7 +55,10 @@ impl<T> CommitQueue<T> {
             return Err(Refused::Full(item));
         }
         state.items.push_back(item);
-        let wake = mem::take(&mut state.asleep);
+        let wake = (1..=state.items.len()).contains(&state.wanted);
+        if wake {
+            state.wanted = 0;
+        }
         drop(state);
         if wake {
             self.arrived.notify_one();
@@ -62,14 +66,43 @@ impl<T> CommitQueue<T> {
         Ok(())
     }
 
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many items wait.
+    pub fn len(&self) -> usize {
+        self.state().items.len()
+    }
+
+    /// Waits until there is an item, or the queue is closed.
+    pub fn wait(&self) {
+        drop(self.filled());
+    }
+
+    /// Waits until there are `wanted` items, but not for longer than `patience`.
+    pub fn gather(&self, wanted: usize, patience: Duration) {
+        let mut state = self.state();
+        if state.items.len() < wanted && !state.closed {
+            state.wanted = wanted;
+            let waited = self.arrived.wait_timeout(state, patience);
+            waited.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
+        }
+    }
+
     /// Waits for items and takes up to `most`, oldest first. `None` once closed and empty.
     pub fn take(&self, most: usize) -> Option<Vec<T>> {
+        self.filled().take(most)
+    }
+
+    fn filled(&self) -> MutexGuard<'_, State<T>> {
         let mut state = self.state();
         while state.items.is_empty() && !state.closed {
-            state.asleep = true;
+            state.wanted = 1;
             state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.take(most)
+        state
     }
 
     /// Takes up to `most` of the items that are there now; `None` if there are none.

@@ -15,12 +15,18 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use zaffre_base::planted::{Bug, planted};
 use zaffre_base::{Stamp, Timestamp};
 
 /// Rows in memory may grow to so many times the intended size while a checkpoint is under way.
 const PATIENCE: usize = 3;
+
+/// With fewer at once it is not worth waiting for others.
+const COMPANY: usize = 8;
+/// How long others are waited for, at most: not much longer than a sync takes.
+const GATHERING: Duration = Duration::from_micros(200);
 
 /// A transaction that has run, to be answered when its batch is durable.
 struct Ran {
@@ -46,29 +52,44 @@ type Answers = Vec<Ran>;
 pub(super) struct Committer {
     shared: Arc<Shared>,
     journal: Journal,
+    /// Transactions that were under way at once lately.
+    company: usize,
 }
 
 impl Committer {
     pub(super) fn new(shared: Arc<Shared>, journal: Journal) -> Self {
-        Self { shared, journal }
+        Self { shared, journal, company: 0 }
     }
 
     pub(super) fn run(mut self) {
         let mut waiting = VecDeque::new();
         loop {
             if waiting.is_empty() {
-                let batch = self.shared.queue.take_now(limits::BATCH).or_else(|| {
-                    self.journal.seal();
-                    self.shared.queue.take(limits::BATCH)
-                });
-                match batch {
+                match self.next_batch() {
                     Some(batch) => waiting.extend(batch),
                     None => break,
                 }
             }
+            let taken = waiting.len();
             self.commit(&mut waiting);
+            let together = taken + self.shared.queue.len();
+            self.company = together.max(self.company - self.company / 8);
         }
         self.close();
+    }
+
+    /// What waits, or what comes next; `None` once closed and empty. A sync costs the same for one as
+    /// for many: where there was company lately, half of it is waited for.
+    fn next_batch(&mut self) -> Option<Vec<Waiting>> {
+        let queue = &self.shared.queue;
+        if queue.is_empty() {
+            self.journal.seal();
+            queue.wait();
+        }
+        if self.company >= COMPANY {
+            queue.gather((self.company / 2).min(limits::BATCH), GATHERING);
+        }
+        queue.take(limits::BATCH)
     }
 
     /// Commits as many of the waiting transactions as fit one batch and answers them.
