@@ -8,15 +8,16 @@
 use shuttle::future::block_on;
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use zaffre_base::{Incarnation, Timestamp};
 use zaffre_core::file::opens::{
     Attempt, Event, FileKey, HandleId, LeaseId, Listener, Locking, OpenRequest, Opens, Owner,
-    Place, Refused, Under, Wanted,
+    Place, Refused, Touching, Under, Wanted,
 };
 use zaffre_domain::fs::FileId;
 use zaffre_domain::fs::access::{AccessMask, Classes};
-use zaffre_domain::fs::locks::{LockKind, Range};
+use zaffre_domain::fs::locks::{LockKind, Range, Touch};
 use zaffre_domain::fs::oplock::Caching;
 use zaffre_domain::fs::rest::RestOp;
 use zaffre_domain::fs::share_mode::OpenMode;
@@ -189,12 +190,12 @@ fn hold(world: &World, inside: &Inside, kind: LockKind, unlocks: bool, gives_up:
     let handle = world.open(&world.request(access)).expect("all is shared");
     match world.opens.lock(handle, &[(range, kind)], true, None).expect("queued") {
         Locking::Granted => {}
-        Locking::Queued(wait) if gives_up => {
+        Locking::Pending(wait) if gives_up => {
             drop(wait);
             world.opens.close(handle).expect("open");
             return;
         }
-        Locking::Queued(wait) => block_on(wait).expect("granted in the end"),
+        Locking::Pending(wait) => block_on(wait).expect("granted in the end"),
     }
     inside.stay(kind);
     if unlocks {
@@ -228,6 +229,234 @@ fn shared_locks_keep_out_who_wants_to_be_alone() {
             world.spawn(move |world| hold(world, &inside, kind, which == 0, false))
         };
         kinds.into_iter().enumerate().map(one).collect()
+    });
+}
+
+const FIRST: Range = Range { offset: 0, len: 10 };
+const SECOND: Range = Range { offset: 20, len: 10 };
+/// How often those who come and go are let in, at most.
+const VISITS: usize = 3;
+
+/// Who is inside of bytes: one who locked them, or some who read or write; never both.
+#[derive(Clone, Default)]
+struct Bytes(Arc<Mutex<Found>>);
+
+#[derive(Default)]
+struct Found {
+    locked: bool,
+    touching: usize,
+}
+
+/// How often something happened in all schedules; a test in which it never did has shown nothing.
+#[derive(Clone, Default)]
+struct Tally(std::sync::Arc<AtomicUsize>);
+
+impl Tally {
+    fn note(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn happened(&self, what: &str) {
+        assert!(self.0.load(Ordering::Relaxed) > 0, "never: {what}");
+    }
+}
+
+impl Bytes {
+    fn look<T>(&self, change: impl FnOnce(&mut Found) -> T) -> T {
+        let mut found = self.0.lock().expect("no panic");
+        let done = change(&mut found);
+        assert!(!found.locked || found.touching == 0, "touched under an answered lock");
+        done
+    }
+
+    /// Is inside while it reads or writes, by whatever it holds.
+    fn touch(&self, holds: Option<impl Drop>) {
+        let Some(holds) = holds else { return };
+        self.look(|found| found.touching += 1);
+        thread::yield_now();
+        // Before it lets go: a lock is answered from then on.
+        self.look(|found| found.touching -= 1);
+        drop(holds);
+    }
+
+    /// Is inside under its lock.
+    fn stay(&self) {
+        self.look(|found| found.locked = true);
+        thread::yield_now();
+        self.look(|found| found.locked = false);
+    }
+}
+
+impl World {
+    /// A handle that reads and writes, with everything shared.
+    fn reads_and_writes(&self) -> HandleId {
+        let access = AccessMask::WRITE_DATA.union(AccessMask::READ_DATA);
+        self.open(&self.request(access)).expect("all is shared")
+    }
+
+    /// Writes, waiting as often as needed.
+    fn touch(&self, handle: HandleId, range: Range) -> Option<Touching> {
+        loop {
+            match self.opens.try_touch(handle, range, Touch::Write, NOW) {
+                Ok(Attempt::Done(touching)) => return Some(touching),
+                Ok(Attempt::Wait(waiting)) => block_on(waiting.changed()),
+                Err(Refused::LockConflict) => return None,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Somebody who writes one of the ranges by SMB again and again.
+    fn writer(&self, bytes: &Bytes, range: Range) -> JoinHandle<()> {
+        let bytes = bytes.clone();
+        self.spawn(move |world| {
+            let handle = world.reads_and_writes();
+            for _ in 0..VISITS {
+                bytes.touch(world.touch(handle, range));
+            }
+            world.opens.close(handle).expect("open");
+        })
+    }
+
+    /// Somebody who reads one of the ranges by REST again and again.
+    fn rest_reader(&self, bytes: &Bytes, range: Range) -> JoinHandle<()> {
+        let bytes = bytes.clone();
+        self.spawn(move |world| {
+            for _ in 0..VISITS {
+                bytes.touch(world.enter(RestOp::GetFile(range)).ok());
+            }
+        })
+    }
+}
+
+/// Reads and writes come and go while one wants to be alone: it is, whoever was there has left by then,
+/// and whoever comes after it asked is refused when it has its lock, and not waited for.
+#[test]
+fn those_who_come_and_go_cannot_keep_a_lock_waiting() {
+    let pending = Tally::default();
+    let tally = pending.clone();
+    check("lock table, one lock among reads and writes", move |world| {
+        let bytes = Bytes::default();
+        let (alone, tally) = (bytes.clone(), tally.clone());
+        let locker = world.spawn(move |world| {
+            let handle = world.reads_and_writes();
+            let other = world.reads_and_writes();
+            let wanted = [(FIRST, LockKind::Exclusive)];
+            match world.opens.lock(handle, &wanted, false, None).expect("no other lock") {
+                Locking::Granted => {}
+                Locking::Pending(wait) => {
+                    let late = world.opens.try_touch(other, FIRST, Touch::Read, NOW);
+                    assert!(!matches!(late, Ok(Attempt::Done(_))), "comes in after the lock");
+                    tally.note();
+                    block_on(wait).expect("in already");
+                }
+            }
+            alone.stay();
+            world.opens.close(handle).expect("open");
+            world.opens.close(other).expect("open");
+        });
+        vec![world.writer(&bytes, FIRST), world.rest_reader(&bytes, FIRST), locker]
+    });
+    pending.happened("a lock that is not answered at once");
+}
+
+/// The same of two ranges at once, each of which somebody else uses.
+#[test]
+fn several_ranges_are_locked_together_among_those_who_come_and_go() {
+    let pending = Tally::default();
+    let tally = pending.clone();
+    check("lock table, two ranges among reads and writes", move |world| {
+        let (first, second) = (Bytes::default(), Bytes::default());
+        let both = [first.clone(), second.clone()];
+        let tally = tally.clone();
+        let locker = world.spawn(move |world| {
+            let handle = world.reads_and_writes();
+            let wanted = [FIRST, SECOND].map(|range| (range, LockKind::Exclusive));
+            match world.opens.lock(handle, &wanted, false, None).expect("no other lock") {
+                Locking::Granted => {}
+                Locking::Pending(wait) => {
+                    tally.note();
+                    block_on(wait).expect("in already");
+                }
+            }
+            both.iter().for_each(Bytes::stay);
+            world.opens.unlock(handle, &[FIRST, SECOND], None).expect("both");
+            world.opens.close(handle).expect("open");
+        });
+        vec![world.writer(&first, FIRST), world.rest_reader(&second, SECOND), locker]
+    });
+    pending.happened("ranges that are not answered at once");
+}
+
+/// One asks and goes away before it is answered; another waits for that lock, and gets its own although
+/// the first keeps its handle.
+#[test]
+fn a_lock_that_is_taken_back_lets_the_next_one_in() {
+    let taken_back = Tally::default();
+    let tally = taken_back.clone();
+    check("lock table, a lock that is taken back", move |world| {
+        let (bytes, tally) = (Bytes::default(), tally.clone());
+        let fickle = world.reads_and_writes();
+        let asks = world.spawn(move |world| {
+            let wanted = [FIRST, SECOND].map(|range| (range, LockKind::Exclusive));
+            match world.opens.lock(fickle, &wanted, false, None) {
+                Ok(Locking::Granted) => {
+                    // The other one may have closed the handle.
+                    let _ = world.opens.unlock(fickle, &[FIRST, SECOND], None);
+                }
+                Ok(Locking::Pending(wait)) => {
+                    thread::yield_now();
+                    tally.note();
+                    drop(wait);
+                }
+                Err(_) => {}
+            }
+        });
+        let alone = bytes.clone();
+        let stays = world.spawn(move |world| {
+            let handle = world.reads_and_writes();
+            let wanted = [(FIRST, LockKind::Exclusive)];
+            match world.opens.lock(handle, &wanted, true, None).expect("it may wait") {
+                Locking::Granted => {}
+                Locking::Pending(wait) => block_on(wait).expect("free in the end"),
+            }
+            alone.stay();
+            world.opens.close(handle).expect("open");
+            world.opens.close(fickle).expect("open");
+        });
+        vec![world.writer(&bytes, FIRST), asks, stays]
+    });
+    taken_back.happened("a request taken back before it was answered");
+}
+
+/// Whoever meets a lock that is about to be granted hears of it then, and not only when it goes: its
+/// holder keeps it until all others are done.
+#[test]
+fn whoever_waits_for_a_lock_to_be_granted_hears_of_it() {
+    check("lock table, a lock that stays", |world| {
+        let handles = [(); 4].map(|()| world.reads_and_writes());
+        let [early, late, locks, locks_too] = handles;
+        let bytes = Bytes::default();
+        let write = |handle| {
+            let bytes = bytes.clone();
+            world.spawn(move |world| bytes.touch(world.touch(handle, FIRST)))
+        };
+        let lock = |handle| {
+            world.spawn(move |world| {
+                let asked = [(FIRST, LockKind::Exclusive)];
+                if let Ok(Locking::Pending(wait)) = world.opens.lock(handle, &asked, false, None) {
+                    // Granted, or refused because the other one was.
+                    let _ = block_on(wait);
+                }
+            })
+        };
+        for thread in [write(early), write(late), lock(locks), lock(locks_too)] {
+            thread.join().expect("no panic");
+        }
+        for handle in handles {
+            world.opens.close(handle).expect("open");
+        }
+        Vec::new()
     });
 }
 

@@ -1,6 +1,7 @@
 //! Byte-range locks of one file: what each admits, how they stack, who may read and write under them.
 //!
-//! Must never wait: a lock that is not granted is the caller's to queue. An owner is one open.
+//! Must never wait: a lock that is not granted is the caller's to queue, and so is the answer to one that
+//! is only promised. An owner is one open.
 
 use alloc::vec::Vec;
 use zaffre_base::planted::{Bug, planted};
@@ -76,6 +77,18 @@ struct Lock<O> {
     owner: O,
     range: Range,
     kind: LockKind,
+    standing: Standing,
+}
+
+/// How far a lock is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    /// Its owner knows of it.
+    Held,
+    /// Granted to a request whose owner does not know it yet.
+    Granted(u64),
+    /// Put in for a request that is not granted yet: nobody may hear of it, and nobody comes in.
+    Promised(u64),
 }
 
 impl<O> Default for LockTable<O> {
@@ -108,21 +121,46 @@ impl<O: Copy + PartialEq> LockTable<O> {
 
     /// Locks a range.
     pub fn lock(&mut self, owner: O, range: Range, kind: LockKind) -> Result<(), LockRefusal> {
+        self.put(Lock { owner, range, kind, standing: Standing::Held })
+    }
+
+    fn put(&mut self, lock: Lock<O>) -> Result<(), LockRefusal> {
+        let Lock { owner, range, kind, .. } = lock;
         if self.in_the_way(owner, range, kind) {
             return Err(LockRefusal::NotGranted);
         }
         if self.held_by(owner) >= LOCKS_PER_OPEN {
             return Err(LockRefusal::TooMany);
         }
-        self.locks.push(Lock { owner, range, kind });
+        self.locks.push(lock);
         Ok(())
     }
 
     /// Locks all of the ranges or none.
     pub fn lock_all(&mut self, owner: O, wanted: &[(Range, LockKind)]) -> Result<(), LockRefusal> {
+        self.put_all(owner, wanted, Standing::Held)
+    }
+
+    /// Puts in all of the ranges or none for `request`, which is granted later. They are in the way of
+    /// others like any lock; only that whoever meets them waits, see [`LockTable::granted`].
+    pub fn promise_all(
+        &mut self,
+        owner: O,
+        wanted: &[(Range, LockKind)],
+        request: u64,
+    ) -> Result<(), LockRefusal> {
+        self.put_all(owner, wanted, Standing::Promised(request))
+    }
+
+    fn put_all(
+        &mut self,
+        owner: O,
+        wanted: &[(Range, LockKind)],
+        standing: Standing,
+    ) -> Result<(), LockRefusal> {
         let before = self.locks.len();
-        for (range, kind) in wanted {
-            if let Err(refusal) = self.lock(owner, *range, *kind) {
+        for &(range, kind) in wanted {
+            if let Err(refusal) = self.put(Lock { owner, range, kind, standing }) {
                 self.locks.truncate(before);
                 return Err(refusal);
             }
@@ -130,9 +168,49 @@ impl<O: Copy + PartialEq> LockTable<O> {
         Ok(())
     }
 
-    /// Unlocks exactly one lock of `owner` with exactly this range; of stacked ones the exclusive.
+    /// What was promised to `request` is granted; whether anything was.
+    pub fn grant(&mut self, request: u64) -> bool {
+        self.advance(Standing::Promised(request), Standing::Granted(request))
+    }
+
+    /// What was granted to `request` is held: its owner knows. Whether anything was.
+    pub fn keep(&mut self, request: u64) -> bool {
+        self.advance(Standing::Granted(request), Standing::Held)
+    }
+
+    fn advance(&mut self, from: Standing, to: Standing) -> bool {
+        let mut any = false;
+        for lock in self.locks.iter_mut().filter(|lock| lock.standing == from) {
+            lock.standing = to;
+            any = true;
+        }
+        any
+    }
+
+    /// Takes out what was promised or granted to `request` and is not held; whether anything was.
+    pub fn withdraw(&mut self, request: u64) -> bool {
+        let before = self.locks.len();
+        self.locks.retain(|lock| match lock.standing {
+            Standing::Held => true,
+            Standing::Granted(of) | Standing::Promised(of) => of != request,
+        });
+        self.locks.len() != before
+    }
+
+    /// The same without what is only promised. Whom only a promise keeps out has to wait and is not
+    /// refused: it may still be withdrawn.
+    #[must_use]
+    pub fn granted(&self) -> Self {
+        let granted = |lock: &&Lock<O>| !matches!(lock.standing, Standing::Promised(_));
+        Self { locks: self.locks.iter().filter(granted).copied().collect() }
+    }
+
+    /// Unlocks exactly one lock of `owner` with exactly this range; of stacked ones the exclusive. What
+    /// its owner does not know of cannot be unlocked: who is answered later must find it.
     pub fn unlock(&mut self, owner: O, range: Range) -> Result<(), NotLocked> {
-        let mine = |lock: &Lock<O>| lock.owner == owner && lock.range == range;
+        let mine = |lock: &Lock<O>| {
+            lock.owner == owner && lock.range == range && lock.standing == Standing::Held
+        };
         let exclusive = |lock: &Lock<O>| mine(lock) && lock.kind == LockKind::Exclusive;
         let at = self.locks.iter().position(exclusive);
         let at = at.or_else(|| self.locks.iter().position(mine)).ok_or(NotLocked)?;

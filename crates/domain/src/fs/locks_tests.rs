@@ -125,6 +125,76 @@ fn an_array_is_locked_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_promised_lock_keeps_others_out_as_a_held_one_does() {
+    // Kind, touch or lock of B, whether it is kept out: for now by a promise, then for good.
+    let touches = [
+        (Exclusive, Touch::Read, true),
+        (Exclusive, Touch::Write, true),
+        (Shared, Touch::Read, false),
+        (Shared, Touch::Write, true),
+    ];
+    let locks = [
+        (Exclusive, Exclusive, true),
+        (Exclusive, Shared, true),
+        (Shared, Exclusive, true),
+        (Shared, Shared, false),
+    ];
+    for step in 0..3 {
+        let table = |kind| {
+            let mut table = LockTable::default();
+            table.promise_all(A, &[(range(10, 10), kind)], 1).expect("the first");
+            assert!(!table.keep(1), "not granted");
+            assert!(step < 1 || table.grant(1));
+            assert!(step < 2 || table.keep(1));
+            table
+        };
+        let for_good = step > 0;
+        for (kind, touch, want) in touches {
+            let got = table(kind).forbids(Some(B), range(19, 1), touch);
+            assert_eq!(got, want, "{kind:?} {touch:?}, step {step}");
+            let got = table(kind).granted().forbids(Some(B), range(19, 1), touch);
+            assert_eq!(got, want && for_good, "{kind:?} {touch:?}, step {step}");
+        }
+        for (kind, wanted, want) in locks {
+            let got = table(kind).lock(B, range(15, 10), wanted).is_err();
+            assert_eq!(got, want, "{kind:?} {wanted:?}, step {step}");
+            let got = table(kind).granted().lock(B, range(15, 10), wanted).is_err();
+            assert_eq!(got, want && for_good, "{kind:?} {wanted:?}, step {step}");
+        }
+        assert!(table(Shared).reach_beyond(19) && table(Shared).held_by_others(B));
+        assert_eq!(table(Shared).held_by(A), 1);
+    }
+}
+
+#[test]
+fn a_promise_is_kept_or_withdrawn_whole() {
+    let mut table = LockTable::default();
+    let wanted = [(range(0, 10), Exclusive), (range(20, 10), Shared)];
+    table.promise_all(A, &wanted, 1).expect("the first");
+    assert_eq!(table.promise_all(B, &[(range(40, 1), Shared), wanted[0]], 2), {
+        Err(LockRefusal::NotGranted)
+    });
+    assert_eq!(table.held_by(B), 0, "all or none");
+    assert_eq!(table.unlock(A, range(0, 10)), Err(NotLocked), "not held yet");
+    table.lock(A, range(0, 10), Shared).expect("beside one's own");
+    table.unlock(A, range(0, 10)).expect("the one that is held");
+    assert!(table.forbids(Some(B), range(0, 1), Touch::Read), "the promise is still there");
+    assert!(!table.withdraw(2) && !table.grant(2), "another's, of which there is none");
+    assert!(table.grant(1) && !table.grant(1));
+    assert_eq!(table.unlock(A, range(0, 10)), Err(NotLocked), "its owner does not know");
+    assert!(table.keep(1));
+    assert!(!table.keep(1) && !table.withdraw(1), "held");
+    table.unlock(A, range(0, 10)).expect("held now");
+    table.unlock(A, range(20, 10)).expect("held now");
+    table.promise_all(A, &wanted, 3).expect("free again");
+    table.lock(A, range(20, 10), Shared).expect("stacks");
+    assert!(table.grant(3) && table.withdraw(3), "granted or not");
+    assert_eq!(table.held_by(A), 1, "what was held beside it stays");
+    table.promise_all(A, &wanted[..1], 4).expect("free");
+    assert!(table.release(A) && table.is_empty(), "with its open goes what it was promised");
+}
+
+#[test]
 fn an_open_holds_only_so_many() {
     let mut table = LockTable::default();
     for at in 0..LOCKS_PER_OPEN {

@@ -117,7 +117,7 @@ async fn copy(
     if data.len() < index(chunk.length) {
         return Err(Status::INVALID_VIEW_SIZE.into());
     }
-    let _touching = before_change(opens, to, chunk.to, len)?;
+    let _touching = before_change(opens, to, chunk.to, len).await?;
     to.disk.mount.write(to.file.file, chunk.to, data).await?;
     write_time::wrote(&x.server, to);
     notify::modified(&x.server, to, notify::SIZE);

@@ -13,7 +13,7 @@ use crate::wire::io::{ReadRequest, WriteRequest, read_head, write_response};
 use crate::wire::session::empty_response;
 use bytes::Bytes;
 use std::sync::Arc;
-use zaffre_core::file::opens::{Opens, Refused, Touching};
+use zaffre_core::file::opens::{Attempt, Opens, Refused, Touching};
 use zaffre_domain::fs::FileRefusal;
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::locks::{Range, Touch};
@@ -46,17 +46,46 @@ pub(super) fn refused(refused: Refused) -> Status {
 }
 
 /// Begins to change the bytes; whoever has cached them is told, and nobody locks them until the end.
-pub(super) fn before_change(
+pub(super) async fn before_change(
     opens: &Opens,
     file: &FileHandle,
     offset: u64,
     len: u64,
 ) -> Result<Touching, Status> {
-    let range = Range { offset, len };
-    let touching = opens.touch(file.handle, range, Touch::Write);
-    let touching = touching.ok_or(Status::FILE_LOCK_CONFLICT)?;
+    let touching = opens.touch(file.handle, Range { offset, len }, Touch::Write).await;
+    changes(opens, file, touching.map_err(not_touched)?)
+}
+
+fn changes(opens: &Opens, file: &FileHandle, touching: Touching) -> Result<Touching, Status> {
     opens.try_contend(file.handle, Cause::Change, opens.monotonic()).map_err(refused)?;
     Ok(touching)
+}
+
+/// A handle that is just closed has no locks, and is not told apart from one that is kept out.
+fn not_touched(why: Refused) -> Status {
+    match why {
+        Refused::TooMany => refused(why),
+        _ => Status::FILE_LOCK_CONFLICT,
+    }
+}
+
+/// As [`before_change`]; what comes after it has its turn when this one has to wait, and not before.
+async fn before_write(
+    x: &mut Exchange<'_>,
+    file: &FileHandle,
+    offset: u64,
+    len: u64,
+) -> Result<Touching, Status> {
+    let opens = x.server.core.opens().clone();
+    let range = Range { offset, len };
+    let tried = opens.try_touch(file.handle, range, Touch::Write, opens.monotonic());
+    match tried.map_err(not_touched)? {
+        Attempt::Done(touching) => changes(&opens, file, touching),
+        Attempt::Wait(_) => {
+            x.let_others_run();
+            before_change(&opens, file, offset, len).await
+        }
+    }
 }
 
 /// The bytes, which nobody locks until they are read.
@@ -66,9 +95,11 @@ pub(super) async fn unlocked(
     offset: u64,
     len: u64,
 ) -> Result<Bytes, Failure> {
-    let touching = opens.touch(file.handle, Range { offset, len }, Touch::Read);
-    if touching.is_none() && len > 0 {
-        return Err(Status::FILE_LOCK_CONFLICT.into());
+    let touching = opens.touch(file.handle, Range { offset, len }, Touch::Read).await;
+    if let Err(why) = &touching
+        && len > 0
+    {
+        return Err(not_touched(*why).into());
     }
     Ok(file.disk.mount.read(file.file.file, offset, len).await?)
 }
@@ -121,7 +152,7 @@ pub(crate) async fn write(x: &mut Exchange<'_>, request: WriteRequest) -> Result
     if count == 0 {
         return Ok(Reply::ok(write_response(0)));
     }
-    let touching = before_change(x.server.core.opens(), &file, offset, len)?;
+    let touching = before_write(x, &file, offset, len).await?;
     x.let_others_run();
     mount.write(file.file.file, offset, request.data).await?;
     drop(touching);

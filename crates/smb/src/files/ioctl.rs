@@ -184,7 +184,7 @@ async fn zero_data(x: &Exchange<'_>, file: &FileHandle, input: &[u8]) -> Result<
     if file.disk.is_snapshot() {
         return Err(Status::MEDIA_WRITE_PROTECTED.into());
     }
-    let _touching = before_change(x.server.core.opens(), file, offset, end - offset)?;
+    let _touching = before_change(x.server.core.opens(), file, offset, end - offset).await?;
     let kept = file.scratch.kept_times();
     file.disk.mount.clear(file.file.file, offset, end, kept).await?;
     notify::modified(&x.server, file, notify::LAST_WRITE);

@@ -53,7 +53,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: &LockRequest) -> Result<R
         Wish::Lock { ranges, wait } => {
             match opens.lock(file.handle, &ranges, wait, sequence).map_err(not_granted)? {
                 Locking::Granted => {}
-                Locking::Queued(waiting) => {
+                Locking::Pending(waiting) => {
                     let cancelled = x.pend().await?;
                     tokio::select! {
                         granted = waiting => granted.map_err(|why| match why {

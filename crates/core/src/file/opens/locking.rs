@@ -1,13 +1,17 @@
-//! Byte-range locks of handles: granted, queued in order, given back.
+//! Byte-range locks of handles: put in, waited for, answered, given back.
 //!
-//! Must never lose a request: each is answered once, or its waiter went away.
+//! A lock that no other lock keeps out is put in at once, so that nobody comes in whom it keeps out. It
+//! is granted when the reads and writes have ended that were under way then. Until that it is only
+//! promised: whoever meets it waits for what becomes of it. If they were refused, one could learn of the
+//! lock, and then read the bytes as they were before a write that the lock is still waiting for.
+//! Must never lose a request: each is answered once, or its waiter went away and its locks with it.
 
 use super::Opens;
 use super::node::Node;
 use super::types::{HandleId, LOCK_WAITS_PER_HANDLE};
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 use zaffre_domain::fs::locks::{LockKind, LockRefusal, Range};
 use zaffre_domain::fs::oplock::Cause;
@@ -15,7 +19,7 @@ use zaffre_domain::fs::oplock::Cause;
 /// Why a lock request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockRefused {
-    /// Another lock is in the way, or somebody is just reading or writing there.
+    /// Another lock is in the way.
     NotGranted,
     /// A limit of locks or waiters.
     TooMany,
@@ -28,30 +32,41 @@ pub enum LockRefused {
 pub enum Locking {
     /// Granted, or granted before to the same request.
     Granted,
-    /// In the queue.
-    Queued(LockWait),
+    /// To be answered later.
+    Pending(LockWait),
 }
 
-/// A request in the queue of a file.
+type Answer = oneshot::Sender<Result<(), LockRefused>>;
+
+/// A request that waits for a lock in its way.
 #[derive(Debug)]
-pub(super) struct LockRequest {
+pub(super) struct Queued {
     id: u64,
     handle: HandleId,
-    range: Range,
-    kind: LockKind,
-    sequence: Option<(u8, u8)>,
-    /// It waits for reads and writes that are under way, and for no lock.
-    only_touched: bool,
-    answer: oneshot::Sender<Result<(), LockRefused>>,
+    wanted: Vec<(Range, LockKind)>,
+    /// It waits for the lock to go, and not only to be granted or withdrawn.
+    patient: bool,
+    answer: Answer,
 }
 
-/// A lock that is waited for. Dropping it takes the request back, also one granted meanwhile.
+/// A request whose locks are in the table, and that waits for reads and writes to end.
+#[derive(Debug)]
+pub(super) struct Promised {
+    id: u64,
+    handle: HandleId,
+    /// What was under way when the locks were put in and has not ended. Nothing is ever added, which
+    /// is why others who keep coming cannot keep it waiting.
+    awaited: Vec<u64>,
+    answer: Answer,
+}
+
+/// A lock that is waited for. Dropping it takes the request back, with all that was put in for it.
 #[derive(Debug)]
 pub struct LockWait {
     opens: Opens,
     id: u64,
     handle: HandleId,
-    range: Range,
+    sequence: Option<(u8, u8)>,
     answer: Option<oneshot::Receiver<Result<(), LockRefused>>>,
 }
 
@@ -60,31 +75,47 @@ impl Future for LockWait {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(answer) = &mut self.answer else { return Poll::Ready(Err(LockRefused::Closed)) };
-        let polled = Pin::new(answer).poll(cx);
-        polled.map(|answer| {
-            self.answer = None;
-            // Nobody drops a request unanswered but with its file, which closes the handle.
-            answer.unwrap_or(Err(LockRefused::Closed))
-        })
+        // Nobody drops a request unanswered but with its file, which closes the handle.
+        let answer = ready!(Pin::new(answer).poll(cx)).unwrap_or(Err(LockRefused::Closed));
+        self.answer = None;
+        Poll::Ready(answer.and_then(|()| self.take()))
+    }
+}
+
+impl LockWait {
+    /// The locks are held from here on, and not before: a waiter that goes away leaves none behind,
+    /// and no word that its request was done.
+    fn take(&self) -> Result<(), LockRefused> {
+        let mut state = self.opens.state();
+        let node = state.node_of(self.handle).ok_or(LockRefused::Closed)?;
+        if !node.locks.keep(self.id) {
+            return Err(LockRefused::Closed);
+        }
+        node.remember(self.handle, self.sequence);
+        Ok(())
     }
 }
 
 impl Drop for LockWait {
     fn drop(&mut self) {
-        let Some(mut answer) = self.answer.take() else { return };
+        if self.answer.is_none() {
+            return;
+        }
         let mut state = self.opens.state();
+        // A handle that is closed took its requests along.
         let Some(node) = state.node_of(self.handle) else { return };
         node.lock_queue.retain(|request| request.id != self.id);
-        if let Ok(Ok(())) = answer.try_recv() {
-            let _ = node.locks.unlock(self.handle, self.range);
+        node.promised.retain(|request| request.id != self.id);
+        if node.locks.withdraw(self.id) {
             node.settle_locks();
         }
     }
 }
 
 impl Opens {
-    /// Locks all of `wanted` or none. With `queue` a single range that is not free is waited for;
-    /// for reads and writes that are under way a single range waits in any case.
+    /// Locks all of `wanted` or none. With `queue` a single range that another lock covers is waited
+    /// for; reads and writes that are under way, and locks that wait for such, are waited for in any
+    /// case.
     /// `sequence` numbers the request, so that one sent again after a reconnect acts once.
     pub fn lock(
         &self,
@@ -100,46 +131,41 @@ impl Opens {
         if node.is_replay(handle, sequence) {
             return Ok(Locking::Granted);
         }
-        let touched = node.is_touched(handle, wanted);
-        let tried = if touched {
-            Err(LockRefusal::NotGranted)
-        } else {
-            node.locks.lock_all(handle, wanted)
-        };
-        match tried {
+        let (answer, answered) = oneshot::channel();
+        match node.locks.promise_all(handle, wanted, id) {
             Ok(()) => {
-                node.contend(handle, Cause::Change, now);
-                node.remember(handle, sequence);
-                Ok(Locking::Granted)
-            }
-            Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
-            Err(LockRefusal::NotGranted) => match wanted {
-                [(range, kind)] if queue || touched => {
-                    let waiting = node.lock_queue.iter().filter(|r| r.handle == handle).count();
-                    if waiting >= LOCK_WAITS_PER_HANDLE {
-                        return Err(LockRefused::TooMany);
-                    }
-                    let (answer, answered) = oneshot::channel();
-                    let (range, kind) = (*range, *kind);
-                    let request = LockRequest {
-                        id,
-                        handle,
-                        range,
-                        kind,
-                        sequence,
-                        only_touched: !queue,
-                        answer,
-                    };
-                    node.lock_queue.push_back(request);
-                    let answer = Some(answered);
-                    Ok(Locking::Queued(LockWait { opens: self.clone(), id, handle, range, answer }))
+                let awaited = node.touches(handle, wanted);
+                if awaited.is_empty() {
+                    node.locks.grant(id);
+                    node.locks.keep(id);
+                    node.remember(handle, sequence);
+                    node.contend(handle, Cause::Change, now);
+                    return Ok(Locking::Granted);
                 }
-                _ => Err(LockRefused::NotGranted),
-            },
+                if let Err(refused) = node.may_wait(handle) {
+                    node.locks.withdraw(id);
+                    return Err(refused);
+                }
+                node.contend(handle, Cause::Change, now);
+                node.promised.push(Promised { id, handle, awaited, answer });
+            }
+            Err(LockRefusal::NotGranted) => {
+                let patient = queue && wanted.len() == 1;
+                if !patient && !node.meets_promise(handle, wanted) {
+                    return Err(LockRefused::NotGranted);
+                }
+                node.may_wait(handle)?;
+                let wanted = wanted.to_vec();
+                node.lock_queue.push_back(Queued { id, handle, wanted, patient, answer });
+            }
+            Err(LockRefusal::TooMany) => return Err(LockRefused::TooMany),
         }
+        let (opens, answer) = (self.clone(), Some(answered));
+        Ok(Locking::Pending(LockWait { opens, id, handle, sequence, answer }))
     }
 
-    /// Unlocks the ranges in order; those before one that is not locked stay unlocked.
+    /// Unlocks the ranges in order; those before one that is not locked stay unlocked. A lock whose
+    /// request is not answered is none yet: only its waiter can take it back.
     pub fn unlock(
         &self,
         handle: HandleId,
@@ -181,44 +207,87 @@ impl Node {
         }
     }
 
-    /// Grants what waits and is free now, the oldest first.
+    /// Refuses one request too many of a handle.
+    fn may_wait(&self, handle: HandleId) -> Result<(), LockRefused> {
+        let queued = self.lock_queue.iter().filter(|request| request.handle == handle).count();
+        let promised = self.promised.iter().filter(|request| request.handle == handle).count();
+        if queued + promised < LOCK_WAITS_PER_HANDLE { Ok(()) } else { Err(LockRefused::TooMany) }
+    }
+
+    /// Whether only locks that are not granted yet are in the way of these.
+    fn meets_promise(&self, handle: HandleId, wanted: &[(Range, LockKind)]) -> bool {
+        self.locks.granted().lock_all(handle, wanted).is_ok()
+    }
+
+    /// Goes on with whatever can after a lock went or was granted.
     pub(super) fn settle_locks(&mut self) {
-        let mut queue = std::mem::take(&mut self.lock_queue);
-        queue.retain(|request| !request.answer.is_closed());
-        while let Some(request) = queue.pop_front() {
-            let LockRequest { handle, range, kind, sequence, only_touched, .. } = request;
-            if self.is_touched(handle, &[(range, kind)]) {
-                self.lock_queue.push_back(request);
-                continue;
-            }
-            let answer = match self.locks.lock(handle, range, kind) {
-                Ok(()) => Ok(()),
-                Err(LockRefusal::TooMany) => Err(LockRefused::TooMany),
-                Err(LockRefusal::NotGranted) if only_touched => Err(LockRefused::NotGranted),
-                Err(LockRefusal::NotGranted) => {
-                    self.lock_queue.push_back(request);
-                    continue;
+        self.put_in();
+        // What is granted refuses those who waited for just that, and has nobody else put in.
+        if self.grant_promised() {
+            self.put_in();
+        }
+        self.wake();
+    }
+
+    /// Puts in what waits and is free now, the oldest first; refuses who did not want to wait for a
+    /// lock that is granted now.
+    fn put_in(&mut self) {
+        for request in std::mem::take(&mut self.lock_queue) {
+            let Queued { id, handle, wanted, patient, answer } = request;
+            // Nobody hears an answer whose waiter is just going away; so below.
+            match self.locks.promise_all(handle, &wanted, id) {
+                Ok(()) => {
+                    let awaited = self.touches(handle, &wanted);
+                    self.promised.push(Promised { id, handle, awaited, answer });
                 }
-            };
-            if answer.is_ok() {
-                self.remember(handle, sequence);
-            }
-            if request.answer.send(answer).is_err() && answer.is_ok() {
-                // Its waiter is gone; nobody would ever unlock it.
-                let _ = self.locks.unlock(handle, range);
+                Err(LockRefusal::NotGranted) if patient || self.meets_promise(handle, &wanted) => {
+                    let request = Queued { id, handle, wanted, patient, answer };
+                    self.lock_queue.push_back(request);
+                }
+                Err(LockRefusal::NotGranted) => {
+                    let _ = answer.send(Err(LockRefused::NotGranted));
+                }
+                Err(LockRefusal::TooMany) => {
+                    let _ = answer.send(Err(LockRefused::TooMany));
+                }
             }
         }
     }
 
-    /// Answers the requests of a handle that is closed.
+    /// A read or write has ended: whoever waited for nothing else is answered.
+    pub(super) fn touch_ended(&mut self, id: u64) {
+        for request in &mut self.promised {
+            request.awaited.retain(|awaited| *awaited != id);
+        }
+        if self.promised.iter().any(|request| request.awaited.is_empty()) {
+            self.settle_locks();
+        }
+    }
+
+    /// Grants what waits for nothing any more; whether there was such.
+    fn grant_promised(&mut self) -> bool {
+        let mut any = false;
+        for request in self.promised.extract_if(.., |request| request.awaited.is_empty()) {
+            self.locks.grant(request.id);
+            let _ = request.answer.send(Ok(()));
+            any = true;
+        }
+        any
+    }
+
+    /// Answers the requests of a handle that is closed, or whose client is gone.
     pub(super) fn refuse_locks_of(&mut self, handle: HandleId) {
-        let queue = std::mem::take(&mut self.lock_queue);
-        for request in queue {
+        for request in std::mem::take(&mut self.lock_queue) {
             if request.handle == handle {
                 let _ = request.answer.send(Err(LockRefused::Closed));
             } else {
                 self.lock_queue.push_back(request);
             }
         }
+        for request in self.promised.extract_if(.., |request| request.handle == handle) {
+            self.locks.withdraw(request.id);
+            let _ = request.answer.send(Err(LockRefused::Closed));
+        }
+        self.settle_locks();
     }
 }

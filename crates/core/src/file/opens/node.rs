@@ -2,7 +2,7 @@
 //!
 //! Must never look beyond that file.
 
-use super::locking::LockRequest;
+use super::locking::{Promised, Queued};
 use super::touching::Touched;
 use super::types::{Event, FileKey, HandleId, LeaseId, Owner, Place, WAITERS_PER_FILE};
 use super::wait::Waker;
@@ -72,7 +72,8 @@ pub(super) struct Node {
     pub(super) entered: Vec<Entered>,
     pub(super) touched: Vec<Touched>,
     pub(super) locks: LockTable<HandleId>,
-    pub(super) lock_queue: VecDeque<LockRequest>,
+    pub(super) lock_queue: VecDeque<Queued>,
+    pub(super) promised: Vec<Promised>,
     pub(super) deletion: Deletion,
     /// The last handle is closed and the file is being removed.
     pub(super) removing: bool,
@@ -91,6 +92,7 @@ impl Node {
             touched: Vec::new(),
             locks: LockTable::default(),
             lock_queue: VecDeque::new(),
+            promised: Vec::new(),
             deletion: Deletion::default(),
             removing: false,
             wakers: Vec::new(),
@@ -99,7 +101,8 @@ impl Node {
 
     /// Whether nothing is known that a new node would not know.
     pub(super) fn is_idle(&self) -> bool {
-        self.opens.is_empty() && self.entered.is_empty() && !self.removing
+        let is_used = !self.entered.is_empty() || !self.touched.is_empty() || self.removing;
+        self.opens.is_empty() && !is_used
     }
 
     pub(super) fn open(&self, handle: HandleId) -> Option<&Open> {

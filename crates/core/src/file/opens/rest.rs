@@ -9,6 +9,7 @@ use super::state::State;
 use super::types::{FileKey, Under};
 use super::{Opens, Refused, Waiting};
 use std::time::Duration;
+use zaffre_domain::fs::locks::LockTable;
 use zaffre_domain::fs::oplock::Cause;
 use zaffre_domain::fs::rest::{HandleRule, RestOp};
 
@@ -25,7 +26,7 @@ impl Drop for Guard {
         let mut state = self.opens.state();
         if let Some(node) = state.nodes.get_mut(&self.file) {
             node.entered.retain(|entered| entered.id != self.id);
-            node.settle_locks();
+            node.touch_ended(self.id);
             node.wake();
         }
         state.tidy(self.file);
@@ -34,7 +35,8 @@ impl Drop for Guard {
 
 impl Opens {
     /// Enters an existing file or directory for a REST operation. Waits at most `patience` for
-    /// clients to give back what they cache; dropping the wait leaves nothing behind.
+    /// clients to give back what they cache, and for locks that are about to be granted; dropping the
+    /// wait leaves nothing behind.
     pub async fn enter(
         &self,
         file: FileKey,
@@ -46,7 +48,7 @@ impl Opens {
             let now = self.monotonic();
             match self.try_enter(file, op, now)? {
                 Attempt::Done(guard) => return Ok(guard),
-                Attempt::Wait(_) if now >= deadline => return Err(Refused::FlushDelay),
+                Attempt::Wait(waiting) if now >= deadline => return Err(waiting.late()),
                 Attempt::Wait(waiting) => {
                     let limit = deadline.saturating_sub(now);
                     // Whichever comes first, the next round looks again.
@@ -111,8 +113,9 @@ impl State {
             }
             return Err(Refused::SharingViolation);
         }
-        if op.locks().refuses(&node.locks) {
-            return Err(Refused::LockConflict);
+        let forbidden = |locks: &LockTable<_>| op.locks().refuses(locks);
+        if forbidden(&node.locks) {
+            return node.refused_by_lock(forbidden, now).map(Attempt::Wait);
         }
         if let Some(cause) = op.cause()
             && node.break_caches(cause, None, false, now)

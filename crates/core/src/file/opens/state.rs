@@ -96,9 +96,7 @@ impl State {
         let open = node.take_open(handle)?;
         let lease_left = node.caches.iter().map(|cache| cache.key).collect::<Vec<_>>();
         node.locks.release(handle);
-        node.touched.retain(|touched| touched.handle != handle);
         node.refuse_locks_of(handle);
-        node.settle_locks();
         let after = node.deletion.close(open.delete_on_close, node.opens.len() + of_streams);
         let base = node.base;
         let base = self.base_goes(base);

@@ -4,6 +4,7 @@
 mod cells;
 mod durable;
 mod lives;
+mod promised;
 mod streams;
 
 use super::*;
@@ -11,7 +12,7 @@ use std::sync::Mutex as StdMutex;
 use zaffre_base::{Incarnation, Timestamp};
 use zaffre_domain::fs::FileId;
 use zaffre_domain::fs::access::{AccessMask, Classes};
-use zaffre_domain::fs::locks::Range;
+use zaffre_domain::fs::locks::{Range, Touch};
 use zaffre_domain::fs::oplock::Caching;
 use zaffre_domain::fs::rest::RestOp;
 use zaffre_domain::fs::share_mode::OpenMode;
@@ -81,6 +82,23 @@ impl Rig {
         match self.attempt(request) {
             Ok(Attempt::Done(opened)) => opened,
             other => panic!("not opened: {other:?}"),
+        }
+    }
+
+    pub(super) fn touch(
+        &self,
+        handle: HandleId,
+        range: Range,
+        touch: Touch,
+    ) -> Result<Attempt<Touching>, Refused> {
+        self.opens.try_touch(handle, range, touch, self.opens.monotonic())
+    }
+
+    /// Reads or writes from now on.
+    pub(super) fn touching(&self, handle: HandleId, range: Range, touch: Touch) -> Touching {
+        match self.touch(handle, range, touch) {
+            Ok(Attempt::Done(touching)) => touching,
+            other => panic!("not let in: {other:?}"),
         }
     }
 

@@ -5,6 +5,7 @@
 use super::Removal;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use zaffre_base::{Incarnation, Timestamp};
 use zaffre_domain::fs::access::AccessMask;
 use zaffre_domain::fs::oplock::{Caching, Notice};
@@ -19,6 +20,10 @@ pub const HANDLES: usize = 200_000;
 pub const WAITERS_PER_FILE: usize = 1_000;
 /// Lock requests of one handle that wait.
 pub const LOCK_WAITS_PER_HANDLE: usize = 64;
+
+/// How long a read or write waits for a lock that is about to be granted. Others end theirs in a moment,
+/// unless one is an upload by REST whose client is slow.
+pub(super) const TOUCH_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file or directory of a share, whatever its name is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -191,7 +196,7 @@ pub struct Closed {
 }
 
 /// Why the table refuses.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// It goes with its last handle.
     DeletePending,

@@ -2,6 +2,7 @@
 //!
 //! Must never hold the table's lock while it waits.
 
+use super::Refused;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 pub struct Waiting {
     changed: oneshot::Receiver<()>,
     until: Duration,
+    late: Refused,
 }
 
 /// The other end; dropping it wakes as well, so that nobody is ever forgotten.
@@ -19,7 +21,17 @@ impl Waiting {
     /// A waiter, and the end that wakes it; it tries again at `until` in any case.
     pub(super) fn new(until: Duration) -> (Self, Waker) {
         let (waker, changed) = oneshot::channel();
-        (Self { changed, until }, waker)
+        (Self { changed, until, late: Refused::FlushDelay }, waker)
+    }
+
+    /// The same with another refusal for who has waited for too long than that a client is slow.
+    pub(super) fn or_else(self, late: Refused) -> Self {
+        Self { late, ..self }
+    }
+
+    /// What whoever has no more time is told.
+    pub(super) fn late(&self) -> Refused {
+        self.late
     }
 
     /// The instant, in monotonic time, at which it is worth trying again whatever happens.

@@ -2,7 +2,6 @@
 
 use super::*;
 use zaffre_domain::fs::locks::LockKind::{Exclusive, Shared};
-use zaffre_domain::fs::locks::Touch;
 use zaffre_domain::fs::oplock::{AnswerError, Cause};
 
 const WHOLE: Range = Range { offset: 0, len: 10 };
@@ -174,16 +173,16 @@ async fn locks_wait_in_order_and_end_with_their_handle() {
     let lock = |handle, kind, queue| rig.opens.lock(handle, &[(WHOLE, kind)], queue, None);
     assert!(matches!(lock(a, Exclusive, true), Ok(Locking::Granted)));
     assert!(matches!(lock(b, Shared, false), Err(LockRefused::NotGranted)));
-    let Ok(Locking::Queued(wait_b)) = lock(b, Exclusive, true) else { panic!("queued") };
-    let Ok(Locking::Queued(wait_c)) = lock(c, Shared, true) else { panic!("queued") };
-    assert!(rig.opens.touch(b, WHOLE, Touch::Read).is_none());
+    let Ok(Locking::Pending(wait_b)) = lock(b, Exclusive, true) else { panic!("queued") };
+    let Ok(Locking::Pending(wait_c)) = lock(c, Shared, true) else { panic!("queued") };
+    assert_eq!(outcome(&rig.touch(b, WHOLE, Touch::Read)), "FileLockConflict");
     rig.opens.unlock(a, &[WHOLE], None).expect("locked");
     assert_eq!(wait_b.await, Ok(()), "the oldest first");
-    let Ok(Locking::Queued(dropped)) = lock(a, Shared, true) else { panic!("queued") };
+    let Ok(Locking::Pending(dropped)) = lock(a, Shared, true) else { panic!("queued") };
     drop(dropped);
     rig.opens.close(b).expect("open");
     assert_eq!(wait_c.await, Ok(()));
-    let Ok(Locking::Queued(wait_a)) = lock(a, Exclusive, true) else { panic!("queued") };
+    let Ok(Locking::Pending(wait_a)) = lock(a, Exclusive, true) else { panic!("queued") };
     rig.opens.close(a).expect("open");
     assert_eq!(wait_a.await, Err(LockRefused::Closed));
     assert_eq!(rig.opens.unlock(c, &[WHOLE], None), Ok(()));
@@ -196,26 +195,28 @@ async fn no_lock_comes_between_a_write_and_its_end() {
     let rig = Rig::new();
     let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
     let lock = |handle, kind, queue| rig.opens.lock(handle, &[(WHOLE, kind)], queue, None);
-    let writing = rig.opens.touch(a, WHOLE, Touch::Write).expect("no lock");
+    let writing = rig.touching(a, WHOLE, Touch::Write);
     assert!(matches!(lock(a, Exclusive, false), Ok(Locking::Granted)), "its own");
     rig.opens.unlock(a, &[WHOLE], None).expect("locked");
-    let Ok(Locking::Queued(first)) = lock(b, Exclusive, false) else { panic!("queued") };
-    let Ok(Locking::Queued(second)) = lock(b, Shared, false) else { panic!("queued") };
-    let Ok(Locking::Queued(third)) = lock(b, Exclusive, false) else { panic!("queued") };
+    let Ok(Locking::Pending(first)) = lock(b, Exclusive, false) else { panic!("a writes") };
+    let Ok(Locking::Pending(second)) = lock(b, Shared, false) else { panic!("a writes") };
+    let Ok(Locking::Pending(third)) = lock(b, Exclusive, false) else { panic!("the first waits") };
+    assert_eq!(outcome(&rig.touch(a, WHOLE, Touch::Write)), "wait", "nobody else comes in");
     drop(writing);
+    assert_eq!(outcome(&rig.touch(a, WHOLE, Touch::Write)), "FileLockConflict");
     assert_eq!(first.await, Ok(()));
     assert_eq!(second.await, Ok(()), "its own exclusive lock is not in the way of a shared one");
-    assert_eq!(third.await, Err(LockRefused::NotGranted), "it waited for the write only");
+    assert_eq!(third.await, Err(LockRefused::NotGranted), "it waited for the first to be granted");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
-    assert!(rig.opens.touch(a, WHOLE, Touch::Write).is_none(), "locked");
+    assert_eq!(outcome(&rig.touch(a, WHOLE, Touch::Write)), "FileLockConflict");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
     let entered = rig.enter(operation("Put Range"));
     assert_eq!(outcome(&entered), "ok");
-    let Ok(Locking::Queued(wait)) = lock(b, Shared, false) else { panic!("REST is writing") };
+    let Ok(Locking::Pending(wait)) = lock(b, Shared, false) else { panic!("REST is writing") };
     drop(entered);
     assert_eq!(wait.await, Ok(()));
-    let left_open = rig.opens.touch(b, Range { offset: 0, len: 1 }, Touch::Write);
-    assert!(left_open.is_none(), "a shared lock keeps its own holder from writing");
+    let own = outcome(&rig.touch(b, Range { offset: 0, len: 1 }, Touch::Write));
+    assert_eq!(own, "FileLockConflict", "a shared lock keeps its own holder from writing");
 }
 
 /// Found by a history: a read that was let through gave what the holder of a later lock had written.
@@ -224,19 +225,19 @@ async fn no_lock_comes_between_a_read_and_its_end() {
     let rig = Rig::new();
     let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
     let lock = |kind| rig.opens.lock(b, &[(WHOLE, kind)], false, None);
-    let reading = rig.opens.touch(a, WHOLE, Touch::Read).expect("no lock");
+    let reading = rig.touching(a, WHOLE, Touch::Read);
     assert!(matches!(lock(Shared), Ok(Locking::Granted)), "keeps nobody from reading");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
-    let Ok(Locking::Queued(wait)) = lock(Exclusive) else { panic!("SMB is reading") };
+    let Ok(Locking::Pending(wait)) = lock(Exclusive) else { panic!("SMB is reading") };
     drop(reading);
     assert_eq!(wait.await, Ok(()));
-    assert!(rig.opens.touch(a, WHOLE, Touch::Read).is_none(), "locked");
+    assert_eq!(outcome(&rig.touch(a, WHOLE, Touch::Read)), "FileLockConflict");
     rig.opens.unlock(b, &[WHOLE], None).expect("locked");
     let entered = rig.enter(operation("Get File"));
     assert_eq!(outcome(&entered), "ok");
     assert!(matches!(lock(Exclusive), Ok(Locking::Granted)), "of other bytes");
     let read = [(Range { offset: 150, len: 1 }, Exclusive)];
-    let Ok(Locking::Queued(wait)) = rig.opens.lock(b, &read, false, None) else {
+    let Ok(Locking::Pending(wait)) = rig.opens.lock(b, &read, false, None) else {
         panic!("REST is reading")
     };
     drop(entered);
@@ -249,7 +250,7 @@ fn a_granted_lock_that_nobody_took_is_given_back() {
     let [a, b] = [(); 2].map(|()| rig.open(&rig.request("RW")).handle);
     let lock = |handle, queue| rig.opens.lock(handle, &[(WHOLE, Exclusive)], queue, None);
     assert!(matches!(lock(a, false), Ok(Locking::Granted)));
-    let Ok(Locking::Queued(wait)) = lock(b, true) else { panic!("queued") };
+    let Ok(Locking::Pending(wait)) = lock(b, true) else { panic!("queued") };
     rig.opens.unlock(a, &[WHOLE], None).expect("locked");
     drop(wait);
     assert!(matches!(lock(a, false), Ok(Locking::Granted)), "not left with b");
