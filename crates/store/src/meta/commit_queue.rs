@@ -86,8 +86,8 @@ impl<T> CommitQueue<T> {
         let mut state = self.state();
         if state.items.len() < wanted && !state.closed {
             state.wanted = wanted;
-            let waited = self.arrived.wait_timeout(state, patience);
-            waited.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
+            let outcome = self.arrived.wait_timeout(state, patience);
+            outcome.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
         }
     }
 
