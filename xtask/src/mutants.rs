@@ -16,6 +16,8 @@ const ALL: &str = "tests/mutants/run.py";
 const DIFF: &str = "target/mutants.diff";
 /// Where a mistake is a wrong answer or an open door.
 const WATCHED: [&str; 2] = ["crates/domain/src", "crates/auth/src"];
+/// The same, as the tool is told.
+const PACKAGES: &str = "--package zaffre-domain --package zaffre-auth";
 /// Of a hundred mutants, so many must be noticed.
 const LEAST_PERCENT: usize = 90;
 /// Mutants of changed lines that `cargo xtask test` tries, spread over all of them.
@@ -50,7 +52,8 @@ pub(crate) fn changed() -> Result<Counts, String> {
     }
     fs::write(root().join(DIFF), &output.stdout).map_err(|error| format!("{DIFF}: {error}"))?;
     let tool = tools::ensure(TOOL, VERSION)?;
-    let line = format!("{} mutants --in-diff {DIFF}", tool.display());
+    // By name: without, only the package of the binary is looked at, and nothing is ever found.
+    let line = format!("{} mutants {PACKAGES} --in-diff {DIFF}", tool.display());
     let mut count: usize = 0;
     Program::new(&format!("{line} --list")).run_with(|_| count += 1)?;
     if count == 0 {
