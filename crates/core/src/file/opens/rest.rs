@@ -43,19 +43,7 @@ impl Opens {
         op: RestOp,
         patience: Duration,
     ) -> Result<Guard, Refused> {
-        let deadline = self.monotonic() + patience;
-        loop {
-            let now = self.monotonic();
-            match self.try_enter(file, op, now)? {
-                Attempt::Done(guard) => return Ok(guard),
-                Attempt::Wait(waiting) if now >= deadline => return Err(waiting.late()),
-                Attempt::Wait(waiting) => {
-                    let limit = deadline.saturating_sub(now);
-                    // Whichever comes first, the next round looks again.
-                    let _ = tokio::time::timeout(limit, waiting.wait(now)).await;
-                }
-            }
-        }
+        self.patiently(patience, |now| self.try_enter(file, op, now)).await
     }
 
     /// Enters at `now` (monotonic), if nothing is in the way.

@@ -48,19 +48,7 @@ impl Opens {
         range: Range,
         touch: Touch,
     ) -> Result<Touching, Refused> {
-        let deadline = self.monotonic() + TOUCH_PATIENCE;
-        loop {
-            let now = self.monotonic();
-            match self.try_touch(handle, range, touch, now)? {
-                Attempt::Done(touching) => return Ok(touching),
-                Attempt::Wait(waiting) if now >= deadline => return Err(waiting.late()),
-                Attempt::Wait(waiting) => {
-                    let limit = deadline.saturating_sub(now);
-                    // Whichever comes first, the next round looks again.
-                    let _ = tokio::time::timeout(limit, waiting.wait(now)).await;
-                }
-            }
-        }
+        self.patiently(TOUCH_PATIENCE, |now| self.try_touch(handle, range, touch, now)).await
     }
 
     /// As [`Opens::touch`], without waiting.

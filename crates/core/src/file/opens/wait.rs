@@ -2,7 +2,8 @@
 //!
 //! Must never hold the table's lock while it waits.
 
-use super::Refused;
+use super::open::Attempt;
+use super::{Opens, Refused};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -50,5 +51,29 @@ impl Waiting {
         let limit = self.until.saturating_sub(now);
         // Either way the caller looks again.
         let _ = tokio::time::timeout(limit, self.changed()).await;
+    }
+}
+
+impl Opens {
+    /// Tries, with the monotonic time of each try, until it is done or refused, and for `patience` at
+    /// most. Dropping the wait leaves nothing behind.
+    pub(super) async fn patiently<T>(
+        &self,
+        patience: Duration,
+        attempt: impl Fn(Duration) -> Result<Attempt<T>, Refused>,
+    ) -> Result<T, Refused> {
+        let deadline = self.monotonic() + patience;
+        loop {
+            let now = self.monotonic();
+            match attempt(now)? {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Wait(waiting) if now >= deadline => return Err(waiting.late()),
+                Attempt::Wait(waiting) => {
+                    let limit = deadline.saturating_sub(now);
+                    // Whichever comes first, the next round looks again.
+                    let _ = tokio::time::timeout(limit, waiting.wait(now)).await;
+                }
+            }
+        }
     }
 }
