@@ -66,6 +66,27 @@ struct State {
     /// More happened than there is room for.
     lost: bool,
     closed: bool,
+    /// Requests that wait.
+    waiting: usize,
+    /// So many events are the answer to one that waits: those there were when it had to wait no
+    /// longer, and not what came until it was its turn.
+    due: Option<usize>,
+}
+
+/// A request that waits, for as long as it does.
+struct Waits<'a>(&'a Watch);
+
+impl<'a> Waits<'a> {
+    fn begin(watch: &'a Watch) -> Self {
+        watch.state().waiting += 1;
+        Self(watch)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.state().waiting -= 1;
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,12 +119,17 @@ impl Watch {
         let repeated = action == Action::Modified
             && state.events.last().is_some_and(|(a, n)| *a == action && n == name);
         if !repeated {
-            state.bytes += (RECORD + name.encode_utf16().count() * 2).next_multiple_of(4);
+            state.bytes += bytes_of(name);
             if state.bytes > asked.room {
                 state.lost = true;
                 state.events = Vec::new();
             } else {
                 state.events.push((action, name.to_owned()));
+            }
+            // Half a rename is told to nobody.
+            if state.waiting > 0 && action != Action::OldName {
+                let there = state.events.len();
+                state.due.get_or_insert(there);
             }
         }
         drop(state);
@@ -120,15 +146,23 @@ impl Watch {
         if state.events.is_empty() && !state.lost {
             return None;
         }
-        let fits = state.bytes <= most && !state.lost;
-        let events = std::mem::take(&mut state.events);
-        (state.bytes, state.lost) = (0, false);
+        let there = state.events.len();
+        let due = state.due.take().unwrap_or(there).min(there);
+        let events: Vec<_> = state.events.drain(..due).collect();
+        let bytes: usize = events.iter().map(|(_, name)| bytes_of(name)).sum();
+        state.bytes = if state.lost { 0 } else { state.bytes - bytes };
+        let fits = bytes <= most && !std::mem::take(&mut state.lost);
         if !fits {
             let body = buffer_response(&[]);
             return Some(Ok(Reply { status: Status::NOTIFY_ENUM_DIR, body }));
         }
         Some(Ok(Reply::ok(buffer_response(&records(&events)))))
     }
+}
+
+/// What an event takes of an answer.
+fn bytes_of(name: &str) -> usize {
+    (RECORD + name.encode_utf16().count() * 2).next_multiple_of(4)
 }
 
 fn records(events: &[(Action, String)]) -> Vec<u8> {
@@ -195,6 +229,7 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: NotifyRequest) -> Result<
     }
     let watch = &file.scratch.watch;
     let mut cancelled = None;
+    let mut waits = None;
     loop {
         // Registered before looking, so that nothing is missed in between.
         let woken = watch.wake.notified();
@@ -206,6 +241,8 @@ pub(crate) async fn run(x: &mut Exchange<'_>, request: NotifyRequest) -> Result<
         if x.server.core.opens().is_delete_pending(file.file) {
             return Err(Status::DELETE_PENDING.into());
         }
+        // Before the client hears that it waits: what it does then is what it is told of.
+        waits.get_or_insert_with(|| Waits::begin(watch));
         if cancelled.is_none() {
             cancelled = Some(x.pend().await?);
         }
@@ -320,6 +357,25 @@ mod tests {
         assert_eq!(told(&watch, 1000), None);
         watch.close();
         assert_eq!(told(&watch, 1000).map(|t| t.0), Some(Status::NOTIFY_CLEANUP));
+    }
+
+    #[test]
+    fn who_waits_is_told_what_ended_the_wait() {
+        let watch = watching(false, FILE_NAME | LAST_WRITE, 1000);
+        let waits = Waits::begin(&watch);
+        watch.push(Action::Added, FILE_NAME, "f", true);
+        watch.push(Action::Modified, LAST_WRITE, "f", true);
+        let one = told(&watch, 1000);
+        assert_eq!(one, Some((Status::SUCCESS, 14)), "and not what came after it");
+        assert_eq!(told(&watch, 1000), one, "which is the next answer");
+        watch.push(Action::OldName, FILE_NAME, "f", true);
+        watch.push(Action::NewName, FILE_NAME, "g", true);
+        assert_eq!(told(&watch, 1000), Some((Status::SUCCESS, 30)), "a rename as one");
+        drop(waits);
+        watch.push(Action::Added, FILE_NAME, "f", true);
+        watch.push(Action::Removed, FILE_NAME, "f", true);
+        assert_eq!(told(&watch, 1000), Some((Status::SUCCESS, 30)), "all since the last answer");
+        assert_eq!(watch.state().bytes, 0);
     }
 
     #[test]
