@@ -59,7 +59,7 @@ pub(crate) fn account_of(key: &[u8]) -> Option<AccountName> {
 
 /// The placement of an account's directory.
 pub(crate) fn directory(account: &AccountName) -> Placement {
-    Placement::new([b"a/", account.as_str().as_bytes()].concat())
+    Placement::joined(&[b"a/", account.as_str().as_bytes()])
 }
 
 /// The row of a service's properties.
@@ -97,7 +97,8 @@ impl Family {
     }
 
     fn tagged_name(self, tag: u8, name: &str) -> Vec<u8> {
-        let mut key = self.tagged(tag);
+        let mut key = Vec::with_capacity(2 * name.len() + 4);
+        key.extend_from_slice(&[self.tags().0, tag]);
         push_name(&mut key, name);
         key
     }
@@ -174,9 +175,7 @@ impl Family {
     /// The placement of its contents, shared by all incarnations.
     pub(crate) fn inside(self, account: &AccountName, name: &str) -> Placement {
         let tag = [self.tags().1];
-        Placement::new(
-            [&tag, b"/".as_slice(), account.as_str().as_bytes(), b"/", name.as_bytes()].concat(),
-        )
+        Placement::joined(&[&tag, b"/", account.as_str().as_bytes(), b"/", name.as_bytes()])
     }
 }
 

@@ -48,6 +48,11 @@ impl<'a> Cut<'a> {
         before: u8,
         buffer: &mut Vec<u8>,
     ) -> Result<(), Interrupt> {
+        // No row of an entity is read after it was written.
+        if tx.is_rehearsal() {
+            tx.announce();
+            return Ok(());
+        }
         write_bytes(&self.first, buffer);
         tx.put(row, buffer)?;
         for (number, part) in (0..).zip(self.rest.chunks(PART_BYTES)) {

@@ -28,6 +28,8 @@ const ROW_BYTES: usize = 320;
 const WORTH_A_LOOK: usize = 3;
 /// Rows that may be found by it.
 const HARDLY_ANY: usize = 4;
+/// Room for most rows.
+const USUAL_ROW: usize = 256;
 /// Rows that one commit reads at most, below the store's own limit.
 const COMMIT_READS: usize = 450;
 
@@ -107,13 +109,14 @@ async fn commit(core: &Core, at: TablePath, ops: Vec<WriteEntity>) -> Result<Bat
     let prepared: Vec<Prepared> = ops.into_iter().map(|op| Prepared::new(op, keys)).collect();
     let prepared = Arc::new(prepared);
     let sent = Arc::clone(&prepared);
+    let mut buffer = Vec::with_capacity(USUAL_ROW);
     let body = move |tx: &mut Tx<'_>| {
         // Held for as long as this may run, even if the caller goes away.
         let _ = &hold;
         alive::<Table>(tx, keys.0).map_err(|abort| declined(0, abort))?;
         let near = look(tx, &prepared).map_err(Abort::from)?;
-        let buffer = Vec::new();
-        Writing { stamp: tx.stamp(), keys, near, buffer, bytes: 0, reads: 0 }.all(tx, &prepared)
+        let (stamp, buffer) = (tx.stamp(), &mut buffer);
+        Writing { stamp, keys, near, buffer, bytes: 0, reads: 0 }.all(tx, &prepared)
     };
     let meta = core.store().meta.clone();
     match detached(async move { Ok(meta.transact(&place.placement, body).await) }).await? {
@@ -163,17 +166,17 @@ fn look(tx: &mut Tx<'_>, ops: &[Prepared]) -> Result<Option<Vec<Row>>, Interrupt
 }
 
 /// A commit under way.
-struct Writing {
+struct Writing<'a> {
     stamp: Stamp,
     keys: Keys,
     /// All rows around those that are written, if they are known.
     near: Option<Vec<Row>>,
-    buffer: Vec<u8>,
+    buffer: &'a mut Vec<u8>,
     bytes: usize,
     reads: usize,
 }
 
-impl Writing {
+impl Writing<'_> {
     fn all(mut self, tx: &mut Tx<'_>, ops: &[Prepared]) -> Result<Vec<Made>, Abort<Declined>> {
         let mut done = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
@@ -218,7 +221,7 @@ impl Writing {
         };
         let cut = Cut::new(self.stamp, &bytes).map_err(Interrupt::from)?;
         self.count(row, usize::from(before.max(cut.parts())), bytes.len())?;
-        cut.store(tx, self.keys, (key, row), before, &mut self.buffer)?;
+        cut.store(tx, self.keys, (key, row), before, self.buffer)?;
         Ok(match properties {
             Cow::Borrowed(_) => Made::AsSent(self.stamp),
             Cow::Owned(properties) => Made::Other(self.stamp, properties),

@@ -2,21 +2,22 @@
 //!
 //! Must never answer before the batch is durable.
 
+use super::answers::{self, Ran};
 use super::embedded::{NO_BATCH, Shared, Waiting, run};
-use super::engine::{Body, Verdict};
+use super::engine::Verdict;
 use super::journal::Journal;
 use super::layers::{Layers, LayersAt};
 use super::limits;
 use super::memtable::Memtable;
+use super::overlay::Overlay;
 use super::tree::Checkpoint;
-use super::tx::Overlay;
+use super::tx::Tx;
 use crate::error::StoreError;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
 use zaffre_base::planted::{Bug, planted};
 use zaffre_base::{Stamp, Timestamp};
 
@@ -27,26 +28,6 @@ const PATIENCE: usize = 3;
 const COMPANY: usize = 8;
 /// How long others are waited for, at most: not much longer than a sync takes.
 const GATHERING: Duration = Duration::from_micros(200);
-
-/// A transaction that has run, to be answered when its batch is durable.
-struct Ran {
-    answer: oneshot::Sender<Result<(), StoreError>>,
-    outcome: Result<(), StoreError>,
-    /// What it holds on to is let go when everybody sees what it did, and not before.
-    body: Body,
-}
-
-impl Ran {
-    fn send(self, outcome: Result<(), StoreError>) {
-        let Self { answer, body, .. } = self;
-        // First, so that nothing of it is in the way of who has the answer.
-        drop(body);
-        // The receiver may be gone with its client.
-        drop(answer.send(outcome));
-    }
-}
-
-type Answers = Vec<Ran>;
 
 /// The commit thread.
 pub(super) struct Committer {
@@ -94,7 +75,7 @@ impl Committer {
 
     /// Commits as many of the waiting transactions as fit one batch and answers them.
     fn commit(&mut self, waiting: &mut VecDeque<Waiting>) {
-        let mut answers = Answers::new();
+        let mut answers = Vec::new();
         let before = Stamp(self.shared.last_stamp.load(Ordering::SeqCst));
         let ready = self.shared.poison.check().and_then(|()| self.make_room());
         // From here on readers do not go ahead of what this batch decides.
@@ -107,17 +88,15 @@ impl Committer {
         match result {
             Ok(_) => {
                 self.shared.batches.add(u64::try_from(answers.len()).unwrap_or(u64::MAX));
-                for ran in answers {
-                    let outcome = ran.outcome.clone();
-                    ran.send(outcome);
-                }
+                answers::send(answers);
             }
             Err(error) => {
                 tracing::error!(%error, "a commit failed; none of its transactions took effect");
                 self.shared.layers().active.forget_after(before);
-                for ran in answers {
-                    ran.send(Err(error.clone()));
+                for ran in &mut answers {
+                    ran.outcome = Err(error.clone());
                 }
+                answers::send(answers);
                 for never in waiting.drain(..) {
                     drop(never.answer.send(Err(error.clone())));
                 }
@@ -129,7 +108,7 @@ impl Committer {
         &mut self,
         waiting: &mut VecDeque<Waiting>,
         before: Stamp,
-        answers: &mut Answers,
+        answers: &mut Vec<Ran>,
     ) -> Result<Stamp, StoreError> {
         let layers = self.shared.layers();
         // Later bodies of the batch see the writes of earlier ones, which no reader sees yet.
@@ -144,12 +123,14 @@ impl Committer {
             && let Some(mut next) = waiting.pop_front()
         {
             let stamp = Stamp(self.shared.clock.now().0.max(last.0 + 1));
-            let (outcome, writes) = match run(&view, &next.at, stamp, &mut next.body) {
-                Ok((Verdict::Commit, writes)) => (Ok(()), writes),
+            let tx = Tx::new(&view, &next.at, stamp);
+            let (outcome, writes) = match run(tx, &mut next.body) {
+                Ok((Verdict::Commit, tx)) => (Ok(()), tx.into_writes()),
                 Ok((Verdict::Refuse, _)) => (Ok(()), Overlay::new()),
                 Ok((Verdict::Interrupted(error), _)) | Err(error) => (Err(error), Overlay::new()),
             };
-            answers.push(Ran { answer: next.answer, outcome, body: next.body });
+            let Waiting { answer, waiter, body, .. } = next;
+            answers.push(Ran { answer, waiter, outcome, body });
             if !writes.is_empty() {
                 last = stamp;
                 bytes += writes
@@ -161,10 +142,7 @@ impl Committer {
             }
         }
         if planted(Bug::EarlyAnswer) {
-            for ran in answers.drain(..) {
-                let outcome = ran.outcome.clone();
-                ran.send(outcome);
-            }
+            answers::send(std::mem::take(answers));
         }
         if !self.journal.is_empty() {
             self.journal.commit()?;

@@ -22,7 +22,7 @@ use super::layers::{Layers, LayersAt};
 use super::limits;
 use super::placement::Placement;
 use super::tree::{Checkpoint, Tree};
-use super::tx::{Overlay, Tx, View};
+use super::tx::Tx;
 use crate::clock::Clock;
 use crate::directory::Lock;
 use crate::disk::{Disk, File};
@@ -32,6 +32,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use zaffre_base::measure::Histogram;
 use zaffre_base::planted::{Bug, planted};
@@ -45,6 +46,8 @@ pub(super) struct Waiting {
     pub(super) at: Placement,
     pub(super) body: Body,
     pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
+    /// Where it is waited for.
+    pub(super) waiter: Option<Handle>,
 }
 
 /// What the commit thread and the checkpoint thread tell each other.
@@ -239,9 +242,9 @@ impl Shared {
     fn rehearse(&self, at: &Placement, body: &mut Body) -> Result<bool, StoreError> {
         let snapshot = self.snapshot();
         let stamp = Stamp(snapshot.now.0.max(snapshot.stamp.0 + 1));
-        let (verdict, writes) = run(&snapshot, at, stamp, body)?;
+        let (verdict, tx) = run(Tx::rehearsal(&snapshot, at, stamp), body)?;
         match verdict {
-            Verdict::Commit => Ok(writes.is_empty()),
+            Verdict::Commit => Ok(!tx.would_write()),
             Verdict::Refuse => Ok(true),
             Verdict::Interrupted(error) => Err(error),
         }
@@ -262,7 +265,8 @@ impl Embedded {
     /// Gives a body to the commit thread and waits for its answer.
     async fn commit(&self, at: Placement, body: Body) -> Result<(), StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.shared.queue.push(Waiting { at, body, answer }).map_err(|e| match e {
+        let waiter = Handle::try_current().ok();
+        self.shared.queue.push(Waiting { at, body, answer, waiter }).map_err(|e| match e {
             Refused::Full(_) => StoreError::Busy,
             Refused::Closed(_) => StoreError::Closed,
         })?;
@@ -299,16 +303,10 @@ impl Engine for Embedded {
 }
 
 /// Runs a body once. A panic in it is contained: it must not end the commit thread.
-pub(super) fn run(
-    view: &dyn View,
-    at: &Placement,
-    stamp: Stamp,
-    body: &mut Body,
-) -> Result<(Verdict, Overlay), StoreError> {
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        let mut tx = Tx::new(view, at, stamp);
+pub(super) fn run<'a>(mut tx: Tx<'a>, body: &mut Body) -> Result<(Verdict, Tx<'a>), StoreError> {
+    let ran = catch_unwind(AssertUnwindSafe(move || {
         let verdict = body(&mut tx);
-        (verdict, tx.into_writes())
+        (verdict, tx)
     }));
     ran.map_err(|_| StoreError::Limit("a transaction's body panicked"))
 }

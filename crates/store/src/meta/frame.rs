@@ -17,7 +17,7 @@
 //! user put into a value, never passes for a frame. A seal (kind 2, no payload) says that all before
 //! it was synced; it tells a damaged last batch from one that was cut off by a crash.
 
-use super::tx::Overlay;
+use super::overlay::Overlay;
 use crate::error::StoreError;
 use bytes::Bytes;
 use zaffre_base::Stamp;
@@ -143,7 +143,7 @@ pub(crate) fn push_commit(
     let too_big = |_| StoreError::Limit("a commit too large for the journal");
     buffer.extend_from_slice(&stamp.0.to_le_bytes());
     buffer.extend_from_slice(&u32::try_from(writes.len()).map_err(too_big)?.to_le_bytes());
-    for (key, value) in writes {
+    for (key, value) in writes.iter() {
         buffer.extend_from_slice(&u16::try_from(key.len()).map_err(too_big)?.to_le_bytes());
         let length = match value {
             Some(value) => u32::try_from(value.len()).map_err(too_big)?,
@@ -197,8 +197,8 @@ mod tests {
     const HEADER: Header = Header { generation: 7, sequence: 9, nonce: [3; 16] };
 
     fn sample() -> (Vec<u8>, Overlay) {
-        let writes: Overlay =
-            [(b"k1".to_vec(), Some(Bytes::from_static(b"value"))), (b"k2".to_vec(), None)].into();
+        let writes = [(b"k1".to_vec(), Some(Bytes::from_static(b"value"))), (b"k2".to_vec(), None)];
+        let writes = Overlay::from_iter(writes);
         let mut buffer = Vec::new();
         begin(&mut buffer);
         push_commit(&mut buffer, Stamp(5), &writes).expect("small");

@@ -7,7 +7,7 @@
 
 use super::frame::{self, FRAME_HEADER, HEADER_BYTES, Header, Kind};
 use super::memtable::Memtable;
-use super::tx::Overlay;
+use super::overlay::Overlay;
 use crate::disk::{Disk, File, OpenMode};
 use crate::error::StoreError;
 use crate::poison::Poison;

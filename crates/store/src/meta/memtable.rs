@@ -4,7 +4,7 @@
 
 use super::Row;
 use super::filter::Filter;
-use super::tx::Overlay;
+use super::overlay::Overlay;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::Bound;

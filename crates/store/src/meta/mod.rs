@@ -2,6 +2,7 @@
 //!
 //! Must never know what rows mean. Engines live in their own files and join the conformance suite.
 
+mod answers;
 mod checkpointer;
 mod commit_queue;
 mod committer;
@@ -14,6 +15,7 @@ pub(crate) mod frame;
 mod journal;
 mod layers;
 mod memtable;
+mod overlay;
 mod placement;
 mod redb_backend;
 mod row;

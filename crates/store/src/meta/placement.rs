@@ -16,6 +16,17 @@ impl Placement {
         Self(name)
     }
 
+    /// The same, by the parts of its name one after the other.
+    pub fn joined(parts: &[&[u8]]) -> Self {
+        let mut room = [0; u8::MAX as usize];
+        let mut length = 0;
+        for part in parts {
+            room[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
+        }
+        Self(Arc::from(&room[..length]))
+    }
+
     /// Its name.
     pub fn name(&self) -> &[u8] {
         &self.0
@@ -87,5 +98,11 @@ mod tests {
             assert!(at.with_full_key(&key, |other| other == full), "{name} {length}");
             assert_eq!(Placement::split(&full), Some((at, &key[..])));
         }
+    }
+
+    #[test]
+    fn parts_are_joined() {
+        assert_eq!(Placement::joined(&[b"a/", b"", b"b"]), Placement::new(b"a/b".as_slice()));
+        assert_eq!(Placement::joined(&[&[7; 200], &[7; 55]]), Placement::new(vec![7; 255]));
     }
 }

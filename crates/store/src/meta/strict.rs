@@ -3,8 +3,9 @@
 //! It behaves like the worst legal networked engine. What runs on it runs on any engine.
 
 use super::engine::{Body, Engine, Meta, SnapshotView, Submitted, Verdict};
+use super::overlay::Overlay;
 use super::placement::Placement;
-use super::tx::{Overlay, Tx, View};
+use super::tx::{Tx, View};
 use super::{Row, limits};
 use crate::clock::Clock;
 use crate::error::StoreError;

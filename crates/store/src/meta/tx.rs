@@ -2,12 +2,12 @@
 //!
 //! Must never reach the engine: an overlay is kept or dropped as a whole by whoever runs the body.
 
+use super::memtable::merge;
+use super::overlay::Overlay;
 use super::placement::Placement;
 use super::{Row, limits};
 use crate::error::StoreError;
 use bytes::Bytes;
-use std::collections::BTreeMap;
-use std::ops::Bound;
 use zaffre_base::Stamp;
 
 /// What a body reads from: an engine's current state or a snapshot. Keys are full keys.
@@ -57,9 +57,6 @@ impl<E> From<StoreError> for TransactError<E> {
     }
 }
 
-/// A body's writes by full key; `None` deletes.
-pub(crate) type Overlay = BTreeMap<Vec<u8>, Option<Bytes>>;
-
 /// One run of a transaction's body.
 pub struct Tx<'a> {
     view: &'a dyn View,
@@ -68,15 +65,40 @@ pub struct Tx<'a> {
     overlay: Overlay,
     reads: usize,
     write_bytes: usize,
+    rehearsal: bool,
+    announced: bool,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) fn new(view: &'a dyn View, at: &'a Placement, stamp: Stamp) -> Self {
-        Self { view, at, stamp, overlay: Overlay::new(), reads: 0, write_bytes: 0 }
+        let overlay = Overlay::new();
+        let (reads, write_bytes, rehearsal, announced) = (0, 0, false, false);
+        Self { view, at, stamp, overlay, reads, write_bytes, rehearsal, announced }
+    }
+
+    /// A run whose writes are dropped.
+    pub(crate) fn rehearsal(view: &'a dyn View, at: &'a Placement, stamp: Stamp) -> Self {
+        Self { rehearsal: true, ..Self::new(view, at, stamp) }
     }
 
     pub(crate) fn into_writes(self) -> Overlay {
         self.overlay
+    }
+
+    /// Whether a run that counts writes anything.
+    pub(crate) fn would_write(&self) -> bool {
+        self.announced || !self.overlay.is_empty()
+    }
+
+    /// Whether what is written here is dropped, because only the verdict counts. A body that reads
+    /// nothing of what it writes may then leave its writes out and [`announce`](Self::announce) them.
+    pub fn is_rehearsal(&self) -> bool {
+        self.rehearsal
+    }
+
+    /// Says that the run that counts will write.
+    pub fn announce(&mut self) {
+        self.announced = true;
     }
 
     /// This commit's stamp: unique, strictly rising, never before the clock. Its time is the `now`
@@ -112,20 +134,14 @@ impl<'a> Tx<'a> {
             return Ok(Vec::new());
         }
         // Deletions in the overlay hide that many stored rows; read so many more.
-        let range = (Bound::Included(from.clone()), Bound::Excluded(to.clone()));
-        let hidden = self.overlay.range(range.clone()).count();
-        let stored = self.view.scan(&from, &to, limit.saturating_add(hidden))?;
-        let mut merged: Overlay =
-            stored.into_iter().map(|r| (r.key, Some(r.value.into()))).collect();
-        merged.extend(self.overlay.range(range).map(|(k, v)| (k.clone(), v.clone())));
+        let own = self.overlay.range(&from, &to);
+        let stored = self.view.scan(&from, &to, limit.saturating_add(own.len()))?;
+        let mut rows = merge(own.to_vec(), stored);
+        rows.truncate(limit);
         let prefix = self.at.prefix_len();
-        let rows: Vec<Row> = merged
-            .into_iter()
-            .filter_map(|(key, value)| {
-                Some(Row { key: key[prefix..].to_vec(), value: value?.into() })
-            })
-            .take(limit)
-            .collect();
+        for row in &mut rows {
+            row.key.drain(..prefix);
+        }
         self.count_reads(rows.len())?;
         Ok(rows)
     }
