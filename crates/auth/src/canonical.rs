@@ -8,6 +8,7 @@ use crate::request::RequestFacts;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use zaffre_base::ApiVersion;
+use zaffre_base::text::trimmed;
 
 /// From this version on, headers without a value are signed too.
 const SIGNS_EMPTY_HEADERS: ApiVersion = ApiVersion::new(2016, 5, 31);
@@ -39,11 +40,11 @@ pub(crate) fn header_forms(facts: &RequestFacts<'_>) -> Vec<String> {
 pub(crate) fn push_usual_headers(facts: &RequestFacts<'_>, text: &mut String) {
     let is_signed = |(name, value): &&(&str, &str)| {
         let starts = name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("x-ms-"));
-        starts && (!value.trim().is_empty() || facts.version >= SIGNS_EMPTY_HEADERS)
+        starts && (!trimmed(value).is_empty() || facts.version >= SIGNS_EMPTY_HEADERS)
     };
     let signed = facts.headers.iter().filter(is_signed);
     let mut headers: Vec<(Cow<'_, str>, &str)> =
-        signed.map(|(name, value)| (lower(name), value.trim())).collect();
+        signed.map(|(name, value)| (lower(name), trimmed(value))).collect();
     headers.sort();
     for (name, value) in &headers {
         push_line(text, name, value);

@@ -10,6 +10,7 @@ use crate::mac;
 use crate::request::RequestFacts;
 use crate::service::Service;
 use std::time::Duration;
+use zaffre_base::text::trimmed;
 use zaffre_base::{ApiVersion, Timestamp, limits};
 
 /// From this version on, a length of zero is signed as nothing.
@@ -41,14 +42,14 @@ pub(crate) fn verify(
     wall: Timestamp,
 ) -> Result<(), AuthError> {
     let (scheme, rest) =
-        authorization.trim().split_once(' ').ok_or(AuthError::InvalidAuthenticationInfo)?;
+        trimmed(authorization).split_once(' ').ok_or(AuthError::InvalidAuthenticationInfo)?;
     let scheme = match scheme {
         "SharedKey" => Scheme::SharedKey,
         "SharedKeyLite" => Scheme::SharedKeyLite,
         _ => return Err(AuthError::InvalidAuthenticationInfo),
     };
     let (name, presented) =
-        rest.trim().split_once(':').ok_or(AuthError::InvalidAuthenticationInfo)?;
+        trimmed(rest).split_once(':').ok_or(AuthError::InvalidAuthenticationInfo)?;
     refuse_duplicates(facts)?;
     if name != account.name().as_str() {
         return Err(Failure::AccountMismatch.into());
@@ -174,7 +175,7 @@ impl Shape {
         if name == "date" && !self.headers {
             let dated = facts.header("x-ms-date")?;
             let date = if dated.is_some() { dated } else { facts.header("date")? };
-            return Ok(date.map_or("", str::trim));
+            return Ok(date.map_or("", trimmed));
         }
         standard_value(name, facts)
     }
@@ -223,7 +224,7 @@ pub(crate) fn strings_to_sign(
 }
 
 fn standard_value<'a>(name: &str, facts: &RequestFacts<'a>) -> Result<&'a str, AuthError> {
-    let value = facts.header(name)?.map_or("", str::trim);
+    let value = facts.header(name)?.map_or("", trimmed);
     let omitted = match name {
         "date" => facts.header("x-ms-date")?.is_some(),
         "content-length" => value == "0" && facts.version >= OMITS_ZERO_LENGTH,

@@ -13,6 +13,7 @@ pub mod measure;
 pub mod names;
 pub mod planted;
 pub mod secret;
+pub mod text;
 pub mod time;
 pub mod version;
 

@@ -2,7 +2,9 @@
 //!
 //! Must never read a clock: `now` is always an argument.
 
+use crate::text::trimmed;
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Ticks (100 ns) in one second.
@@ -94,8 +96,10 @@ impl Timestamp {
 
     /// Parses an HTTP date: RFC 1123, or RFC 850 which Azure also accepts.
     pub fn parse_http(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let (_weekday, rest) = text.split_once(',')?;
+        if let Some(usual) = parse_usual(text) {
+            return Some(usual);
+        }
+        let (_weekday, rest) = trimmed(text).split_once(',')?;
         let rest = rest.trim();
         if rest.contains('-') { parse_rfc850(rest) } else { parse_rfc1123(rest) }
     }
@@ -148,8 +152,9 @@ fn two_digits(text: &mut [u8], at: usize, value: u64) {
 /// Displays as ISO 8601 with seven fractional digits.
 pub struct Iso7(Timestamp);
 
-impl fmt::Display for Iso7 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Iso7 {
+    /// The text, as ASCII.
+    pub fn bytes(&self) -> [u8; 28] {
         let c = self.0.civil();
         // By hand: most answers have one of these, and the formatter takes its time.
         let mut text = *b"0000-00-00T00:00:00.0000000Z";
@@ -168,7 +173,13 @@ impl fmt::Display for Iso7 {
                 left /= 10;
             }
         }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        text
+    }
+}
+
+impl fmt::Display for Iso7 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.bytes()).unwrap_or_default())
     }
 }
 
@@ -200,21 +211,30 @@ fn days_before_year(year: u64) -> u64 {
     y * 365 + y / 4 - y / 100 + y / 400
 }
 
+/// Days of 400 years; they repeat.
+const ERA_DAYS: u64 = 146_097;
+
+/// The date that comes `day` days after 0001-01-01. Years are counted from March here, so that the day
+/// a leap year adds is its last, and months have their lengths in a regular order.
 fn date_of_day(day: u64) -> (u64, u64, u64) {
-    let mut year = day * 400 / 146_097 + 1;
-    while days_before_year(year) > day {
-        year -= 1;
-    }
-    while days_before_year(year + 1) <= day {
-        year += 1;
-    }
-    let mut rest = day - days_before_year(year);
-    let mut month = 1;
-    while rest >= days_in_month(year, month) {
-        rest -= days_in_month(year, month);
-        month += 1;
-    }
-    (year, month, rest + 1)
+    /// From 0000-03-01 to 0001-01-01.
+    const SINCE_MARCH: u64 = 306;
+    let day = day + SINCE_MARCH;
+    let (era, in_era) = (day / ERA_DAYS, day % ERA_DAYS);
+    let year = (in_era - in_era / 1_460 + in_era / 36_524 - in_era / (ERA_DAYS - 1)) / 365;
+    let in_year = in_era - (year * 365 + year / 4 - year / 100);
+    let month = (in_year * 5 + 2) / 153;
+    let in_month = in_year - (month * 153 + 2) / 5;
+    let (years, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
+    (era * 400 + year + years, month, in_month + 1)
+}
+
+/// Days before each month of a year that has no leap day.
+const DAYS_BEFORE_MONTH: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+fn days_before_month(year: u64, month: u64) -> u64 {
+    let before = usize::try_from(month - 1).ok().and_then(|at| DAYS_BEFORE_MONTH.get(at));
+    before.copied().unwrap_or_default() + u64::from(month > 2 && is_leap(year))
 }
 
 fn from_civil(c: &Civil) -> Option<Timestamp> {
@@ -228,9 +248,7 @@ fn from_civil(c: &Civil) -> Option<Timestamp> {
     if !valid {
         return None;
     }
-    let days = days_before_year(c.year)
-        + (1..c.month).map(|m| days_in_month(c.year, m)).sum::<u64>()
-        + (c.day - 1);
+    let days = days_before_year(c.year) + days_before_month(c.year, c.month) + (c.day - 1);
     let seconds = days * SECONDS_PER_DAY + c.hour * 3600 + c.minute * 60 + c.second;
     Some(Timestamp(seconds * TICKS_PER_SECOND + c.fraction))
 }
@@ -252,6 +270,31 @@ fn clock_fields(text: &str) -> Option<(u64, u64, u64)> {
 fn month_number(name: &str) -> Option<u64> {
     let index = MONTHS.iter().position(|m| m.eq_ignore_ascii_case(name))?;
     u64::try_from(index + 1).ok()
+}
+
+/// The form that nearly every request is dated in, each field at its place; `None` for any other.
+fn parse_usual(text: &str) -> Option<Timestamp> {
+    const FORM: &[u8; 29] = b"Www, 00 Mmm 0000 00:00:00 GMT";
+    let text: &[u8; 29] = text.as_bytes().try_into().ok()?;
+    let fits = text.iter().zip(FORM).all(|(sent, form)| match form {
+        b'0' => sent.is_ascii_digit(),
+        b'W' | b'w' | b'M' | b'm' => sent.is_ascii_alphabetic(),
+        other => sent == other,
+    });
+    if !fits {
+        return None;
+    }
+    let number = |at: Range<usize>| text[at].iter().fold(0, |n, b| n * 10 + u64::from(b - b'0'));
+    let month = MONTHS.iter().position(|month| month.as_bytes() == &text[8..11])?;
+    from_civil(&Civil {
+        year: number(12..16),
+        month: u64::try_from(month).ok()? + 1,
+        day: number(5..7),
+        hour: number(17..19),
+        minute: number(20..22),
+        second: number(23..25),
+        fraction: 0,
+    })
 }
 
 fn parse_rfc1123(rest: &str) -> Option<Timestamp> {
@@ -338,6 +381,43 @@ fn apply_zone(local: Timestamp, zone: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_day_has_its_date() {
+        let (mut year, mut month, mut day) = (1, 1, 1);
+        for number in 0..days_before_year(10_000) {
+            assert_eq!(date_of_day(number), (year, month, day), "day {number}");
+            let before = days_before_year(year) + days_before_month(year, month);
+            assert_eq!(before + day - 1, number, "{year}-{month}-{day}");
+            day += 1;
+            if day > days_in_month(year, month) {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_usual_form_is_read_as_the_others_are() {
+        let form = |text: &str| parse_usual(text).is_some();
+        assert!(form("Sun, 15 Nov 2026 04:42:16 GMT"));
+        for text in [
+            "Sun, 15 Nov 2026 04:42:16 GMT",
+            "Xyz, 29 Feb 2024 23:59:59 GMT",
+            "Sun, 29 Feb 2026 04:42:16 GMT",
+            "Sun, 15 nov 2026 04:42:16 GMT",
+            "Sun, 15 Nov 2026 24:42:16 GMT",
+            "Sun, 15 Nov 2026 04:42:16 UTC",
+            "S,n, 15 Nov 2026 04:42:16 GMT",
+            "Sun, 15 Nov 2026 04:42:16 GMT ",
+            "Sun,  5 Nov 2026 04:42:16 GMT",
+        ] {
+            let slow = text.split_once(',').and_then(|(_, rest)| parse_rfc1123(rest));
+            assert!(parse_usual(text).is_none_or(|quick| Some(quick) == slow), "{text}");
+        }
+    }
 
     #[test]
     fn http_dates_round_trip() {

@@ -44,7 +44,16 @@ impl ApiVersion {
 
 impl fmt::Display for ApiVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        // By hand: every answer carries one.
+        let mut text = *b"0000-00-00";
+        let fields = [(0..4, self.year), (5..7, self.month.into()), (8..10, self.day.into())];
+        for (at, mut left) in fields {
+            for digit in text[at].iter_mut().rev() {
+                *digit = b'0' + u8::try_from(left % 10).unwrap_or_default();
+                left /= 10;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

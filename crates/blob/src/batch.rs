@@ -18,7 +18,7 @@ use zaffre_auth::{Accounts, Action, Guarded, Scope};
 use zaffre_base::{AccountName, ContainerName, Guid};
 use zaffre_http::limits::BATCH_PARTS;
 use zaffre_http::multipart::{Boundary, Part, Parts, ResponseWriter};
-use zaffre_http::{ApiError, Reply, ReplyBody, RequestHead};
+use zaffre_http::{ApiError, Reply, ReplyBody, RequestHead, header};
 
 /// How many parts are under way at once: they share the syncs of the disk.
 const AT_ONCE: usize = 16;
@@ -82,7 +82,7 @@ impl Sender<'_> {
         }
         let content_type = out.content_type();
         let mut reply = Reply::new(StatusCode::ACCEPTED, self.parent.version);
-        reply = reply.with("content-type", content_type);
+        reply = reply.with(header!("content-type"), content_type);
         reply.body = ReplyBody::Full(out.finish().into());
         Ok(reply)
     }

@@ -7,10 +7,8 @@ use hyper::Method;
 use zaffre_base::{ApiVersion, Guid};
 use zaffre_core::blob::op::Context;
 use zaffre_domain::blob::{Metadata, metadata};
-use zaffre_http::{ApiError, RequestHead, headers};
 
-/// Parameters that may be repeated: their values add up.
-const REPEATABLE: &str = "include";
+use zaffre_http::{ApiError, RequestHead, headers, refuse_repetition};
 
 /// What the head of a request says, apart from its path and its credentials.
 #[derive(Clone, Copy)]
@@ -18,25 +16,19 @@ pub struct Fields<'a> {
     head: &'a RequestHead,
     content_length: Option<u64>,
     version: ApiVersion,
+    sent: headers::Sent<'a>,
 }
 
 impl<'a> Fields<'a> {
-    /// Reads from `head`; refuses a parameter that is sent twice, because two readers of such a
-    /// request may not agree on what it says.
+    /// Reads from `head`; see [`refuse_repetition`].
     pub fn new(
         head: &'a RequestHead,
         content_length: Option<u64>,
         version: ApiVersion,
     ) -> Result<Self, ApiError> {
-        let names = head.query.iter().map(|(name, _)| name.to_ascii_lowercase());
-        let mut names: Vec<String> = names.filter(|name| name != REPEATABLE).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair.first() == pair.last()) {
-            Some([name, ..]) => {
-                Err(ApiError::invalid_query_parameter(name, "", "Specified more than once."))
-            }
-            _ => Ok(Self { head, content_length, version }),
-        }
+        refuse_repetition(&head.query)?;
+        let sent = headers::Sent::new(&head.headers);
+        Ok(Self { head, content_length, version, sent })
     }
 
     /// The verb.
@@ -66,7 +58,7 @@ impl<'a> Fields<'a> {
 
     /// A header's text; an empty header counts as not sent, one sent twice is refused.
     pub fn header(&self, name: &str) -> Result<Option<&'a str>, ApiError> {
-        headers::single(&self.head.headers, name)
+        self.sent.single(name)
     }
 
     /// Every `x-ms-meta-` header.

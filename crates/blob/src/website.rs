@@ -15,7 +15,7 @@ use std::sync::Arc;
 use zaffre_auth::Accounts;
 use zaffre_base::{AccountName, ApiVersion, Timestamp};
 use zaffre_domain::service::{ServiceProperties, website::Candidate};
-use zaffre_http::{ApiError, Reply, RequestHead, percent, xml};
+use zaffre_http::{ApiError, Reply, RequestHead, header, percent, xml};
 
 /// The version pages are served in, as the service has it.
 const VERSION: ApiVersion = ApiVersion::new(2018, 3, 28);
@@ -134,7 +134,7 @@ fn nothing(head: &RequestHead, now: Timestamp) -> Reply {
          <li>RequestId : {id}</li><li>TimeStamp : {time}</li></ul></p></body></html>"
     );
     Reply::new(StatusCode::NOT_FOUND, VERSION)
-        .with("x-ms-error-code", CODE)
+        .with(header!("x-ms-error-code"), CODE)
         .with_body("text/html", page)
 }
 

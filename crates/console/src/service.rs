@@ -11,7 +11,7 @@ use zaffre_base::ApiVersion;
 use zaffre_core::Core;
 use zaffre_http::faults::Faults;
 use zaffre_http::traffic::Traffic;
-use zaffre_http::{Alarms, ApiError, Reply, Request, Service};
+use zaffre_http::{Alarms, ApiError, Reply, Request, Service, header};
 use zaffre_store::disk::MeasuredDisk;
 
 /// What there is at the root.
@@ -62,7 +62,7 @@ impl Console {
             },
             "/" | "/metrics" | "/healthz" | "/readyz" if !reads => {
                 plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is served here.\n")
-                    .with_text("allow", "GET, HEAD")
+                    .with_text(header!("allow"), "GET, HEAD")
             }
             "/" => plain(StatusCode::OK, INDEX),
             "/metrics" => metrics::reply(&self.watched).await,
@@ -90,7 +90,7 @@ impl Console {
 pub(crate) fn plain(status: StatusCode, text: impl Into<bytes::Bytes>) -> Reply {
     let mut reply = Reply::new(status, ApiVersion::LATEST)
         .with_body("text/plain; charset=utf-8", text)
-        .with_text("cache-control", "no-store");
+        .with_text(header!("cache-control"), "no-store");
     reply.version = None;
     reply
 }

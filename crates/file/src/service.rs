@@ -130,11 +130,12 @@ impl Service for FileService {
 
     async fn call(&self, request: Request) -> Result<Reply, ApiError> {
         let clock = &self.core.store().clock;
-        let (id, started) = (request.head.id, clock.now());
+        let id = request.head.id;
+        // Nobody asks for the time if nobody reads it.
+        let started = tracing::enabled!(tracing::Level::DEBUG).then(|| clock.now());
         let origin = CrossOrigin::of(&request.head);
         let mut noted = Noted::default();
         let mut result = self.answer(request, &mut noted).await;
-        let ms = clock.now().since(started).as_millis();
         let Noted { operation, credential, version, properties } = noted;
         if let Err(error) = &mut result {
             error.version = version;
@@ -147,6 +148,7 @@ impl Service for FileService {
             Ok(reply) => (reply.status.as_u16(), None),
             Err(error) => (error.status.as_u16(), Some(error.code)),
         };
+        let ms = started.map(|started| clock.now().since(started).as_millis());
         tracing::debug!(%id, operation, credential, status, code, ms, "answered");
         result
     }

@@ -4,6 +4,7 @@
 
 use crate::error::ApiError;
 use crate::percent;
+use memchr::memchr;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A URL taken apart.
@@ -46,19 +47,27 @@ pub fn parse(host: &str, raw_path: &str, always_path_style: bool) -> Result<Addr
     };
     let path = percent::decode(rest).ok_or_else(ApiError::url_failed_to_parse)?;
     // An encoded slash never ends the container's name: no two readers may see two containers.
-    let first = rest.split(['/', '\\']).next().filter(|first| first.contains('%'));
-    if first.and_then(percent::decode).is_some_and(|first| first.contains(['/', '\\'])) {
+    if path.len() != rest.len() && hides_slash(rest) {
         return Err(ApiError::invalid_resource_name());
     }
     // Azure's front end and every emulator so far read a backslash as a slash.
-    let path = if path.contains('\\') { path.replace('\\', "/") } else { path };
+    let path = match memchr(b'\\', path.as_bytes()) {
+        Some(_) => path.replace('\\', "/"),
+        None => path,
+    };
     Ok(Address { account, secondary, path_style, path })
+}
+
+/// Whether the first segment of a path as received has an encoded slash.
+fn hides_slash(raw_path: &str) -> bool {
+    let first = raw_path.split(['/', '\\']).next().filter(|first| first.contains('%'));
+    first.and_then(percent::decode).is_some_and(|first| first.contains(['/', '\\']))
 }
 
 /// Whether the host's first label can be an account: a dotted name that is no address.
 fn names_account(host: &str) -> bool {
     let name = without_port(host);
-    name.contains('.')
+    memchr(b'.', name.as_bytes()).is_some()
         && !name.starts_with('[')
         && name.parse::<Ipv4Addr>().is_err()
         && name.parse::<Ipv6Addr>().is_err()
@@ -67,10 +76,10 @@ fn names_account(host: &str) -> bool {
 
 /// `[::1]:10000`, `::1`, `name:10000` and `name` without their ports.
 fn without_port(host: &str) -> &str {
-    if host.starts_with('[') || host.parse::<Ipv6Addr>().is_ok() {
-        return host;
-    }
-    host.rsplit_once(':').map_or(host, |(name, _)| name)
+    let Some((name, _)) = host.rsplit_once(':') else { return host };
+    // An address of the newer kind has two colons at least.
+    let is_address = memchr(b':', name.as_bytes()).is_some() && host.parse::<Ipv6Addr>().is_ok();
+    if host.starts_with('[') || is_address { host } else { name }
 }
 
 fn without_network(label: &str) -> &str {

@@ -151,6 +151,7 @@ fn body_bytes(body: &ReplyBody) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::header;
     use hyper::StatusCode;
 
     #[test]
@@ -158,7 +159,8 @@ mod tests {
         let mut head = RequestHead::sample("GET", "/acct/c/b?sv=2020-02-10&sig=secret");
         head.headers.insert("if-match", "\"0x1\"".parse().expect("a header"));
         let seen = Seen::of(&head, None);
-        let reply = Ok(Reply::new(StatusCode::OK, ApiVersion::LATEST).with("etag", "\"0x2\""));
+        let reply =
+            Ok(Reply::new(StatusCode::OK, ApiVersion::LATEST).with(header!("etag"), "\"0x2\""));
         let outcome = Outcome {
             operation: "GetBlob",
             effect: Effect::Read,

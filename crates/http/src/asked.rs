@@ -15,6 +15,9 @@ use zaffre_domain::blob::{Metadata, metadata};
 /// Parameters that may be repeated: their values add up.
 const REPEATABLE: &str = "include";
 
+/// Room for most URLs.
+const USUAL_URL: usize = 128;
+
 /// Where a request goes, before anything else of it is looked at.
 #[derive(Clone, Debug)]
 pub struct Destination {
@@ -40,6 +43,21 @@ impl Destination {
     }
 }
 
+/// Refuses a parameter that is sent twice, because two readers of such a request may not agree on
+/// what it says.
+pub fn refuse_repetition(query: &[(String, String)]) -> Result<(), ApiError> {
+    let mut rest = query;
+    while let Some(((name, _), others)) = rest.split_first() {
+        let again = others.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        if again && !name.eq_ignore_ascii_case(REPEATABLE) {
+            let name = name.to_ascii_lowercase();
+            return Err(ApiError::invalid_query_parameter(&name, "", "Specified more than once."));
+        }
+        rest = others;
+    }
+    Ok(())
+}
+
 /// What is asked, where, and in which version to answer.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
@@ -51,26 +69,20 @@ pub struct Asked<'a> {
     pub content_length: Option<u64>,
     /// The version to answer in.
     pub version: ApiVersion,
+    sent: headers::Sent<'a>,
 }
 
 impl<'a> Asked<'a> {
-    /// Of `head`; refuses a parameter that is sent twice, because two readers of such a request may
-    /// not agree on what it says.
+    /// Of `head`; see [`refuse_repetition`].
     pub fn new(
         head: &'a RequestHead,
         to: Destination,
         content_length: Option<u64>,
         version: ApiVersion,
     ) -> Result<Self, ApiError> {
-        let names = head.query.iter().map(|(name, _)| name.to_ascii_lowercase());
-        let mut names: Vec<String> = names.filter(|name| name != REPEATABLE).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair.first() == pair.last()) {
-            Some([name, ..]) => {
-                Err(ApiError::invalid_query_parameter(name, "", "Specified more than once."))
-            }
-            _ => Ok(Self { head, to, content_length, version }),
-        }
+        refuse_repetition(&head.query)?;
+        let sent = headers::Sent::new(&head.headers);
+        Ok(Self { head, to, content_length, version, sent })
     }
 
     /// The verb.
@@ -80,7 +92,7 @@ impl<'a> Asked<'a> {
 
     /// A header's text; an empty header counts as not sent, one sent twice is refused.
     pub fn header(&self, name: &str) -> Result<Option<&'a str>, ApiError> {
-        headers::single(&self.head.headers, name)
+        self.sent.single(name)
     }
 
     /// Every `x-ms-meta-` header.
@@ -129,16 +141,20 @@ impl<'a> Asked<'a> {
         self.integer("timeout").map(|_| ())
     }
 
-    /// The service's URL as the client wrote it, for listings.
+    /// The service's URL as the client wrote it, for listings; it ends with a slash.
     pub fn endpoint(&self) -> String {
-        let scheme = if self.head.secure { "https" } else { "http" };
-        let host = &self.head.host;
-        let suffix = if self.to.secondary { "-secondary" } else { "" };
-        if self.to.path_style {
-            format!("{scheme}://{host}/{}{suffix}/", self.to.account)
-        } else {
-            format!("{scheme}://{host}/")
+        let scheme = if self.head.secure { "https://" } else { "http://" };
+        let mut url = String::with_capacity(USUAL_URL);
+        for part in [scheme, &self.head.host, "/"] {
+            url.push_str(part);
         }
+        if self.to.path_style {
+            let suffix = if self.to.secondary { "-secondary" } else { "" };
+            for part in [self.to.account.as_str(), suffix, "/"] {
+                url.push_str(part);
+            }
+        }
+        url
     }
 
     /// What authentication needs to know about it.

@@ -5,20 +5,19 @@
 use crate::codes;
 use crate::error::ApiError;
 use crate::message::{Reply, RequestHead};
-use hyper::header::{HeaderName, HeaderValue};
+use crate::server::CLIENT_REQUEST_ID;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, HeaderName, HeaderValue, ORIGIN,
+};
 use hyper::{Method, StatusCode};
 use zaffre_base::ApiVersion;
 use zaffre_domain::service::cors::{CorsRule, find};
 
-const ORIGIN: &str = "origin";
-const ASKED_METHOD: &str = "access-control-request-method";
-const ASKED_HEADERS: &str = "access-control-request-headers";
 const ALLOW_ORIGIN: &str = "access-control-allow-origin";
-const ALLOW_METHODS: &str = "access-control-allow-methods";
-const ALLOW_HEADERS: &str = "access-control-allow-headers";
 const ALLOW_CREDENTIALS: &str = "access-control-allow-credentials";
 const EXPOSE_HEADERS: &str = "access-control-expose-headers";
-const MAX_AGE: &str = "access-control-max-age";
 const ANY: &str = "*";
 /// What the server adds to every answer, and a page may be shown like the rest.
 const ALWAYS_SENT: [&str; 4] = ["x-ms-request-id", "server", "x-ms-version", "date"];
@@ -32,9 +31,9 @@ pub fn preflight(
     let required = || {
         ApiError::from(codes::INVALID_HEADER_VALUE).saying("A required CORS header is not present.")
     };
-    let origin = text(head, ORIGIN).ok_or_else(required)?;
-    let method = text(head, ASKED_METHOD).ok_or_else(required)?;
-    let headers = text(head, ASKED_HEADERS);
+    let origin = text(head, &ORIGIN).ok_or_else(required)?;
+    let method = text(head, &ACCESS_CONTROL_REQUEST_METHOD).ok_or_else(required)?;
+    let headers = text(head, &ACCESS_CONTROL_REQUEST_HEADERS);
     let names = headers.into_iter().flat_map(|list| list.split(','));
     let mut names = names.map(str::trim).filter(|name| !name.is_empty());
     let found = find(rules, Some(origin), method)
@@ -42,15 +41,15 @@ pub fn preflight(
         .ok_or_else(|| ApiError::from(codes::CORS_PREFLIGHT_FAILURE))?;
     let allowed = if found.any_origin { ANY } else { origin };
     Ok(Reply::new(StatusCode::OK, version)
-        .with(ALLOW_ORIGIN, allowed)
-        .with(ALLOW_METHODS, method)
-        .with_some(ALLOW_HEADERS, headers)
-        .with(MAX_AGE, found.rule.max_age_seconds)
-        .with_some(ALLOW_CREDENTIALS, (!found.any_origin).then_some("true")))
+        .with(ACCESS_CONTROL_ALLOW_ORIGIN, allowed)
+        .with(ACCESS_CONTROL_ALLOW_METHODS, method)
+        .with_some(ACCESS_CONTROL_ALLOW_HEADERS, headers)
+        .with(ACCESS_CONTROL_MAX_AGE, found.rule.max_age_seconds)
+        .with_some(ACCESS_CONTROL_ALLOW_CREDENTIALS, (!found.any_origin).then_some("true")))
 }
 
 /// A header that is sent and not empty, as text.
-fn text<'a>(head: &'a RequestHead, name: &str) -> Option<&'a str> {
+fn text<'a>(head: &'a RequestHead, name: &HeaderName) -> Option<&'a str> {
     let value = head.headers.get(name)?.to_str().ok()?.trim();
     Some(value).filter(|value| !value.is_empty())
 }
@@ -67,9 +66,9 @@ impl CrossOrigin {
     /// Of this request.
     pub fn of(head: &RequestHead) -> Self {
         Self {
-            origin: text(head, ORIGIN).map(str::to_owned),
+            origin: text(head, &ORIGIN).map(str::to_owned),
             method: head.method.clone(),
-            names_client_id: head.headers.contains_key("x-ms-client-request-id"),
+            names_client_id: head.headers.contains_key(CLIENT_REQUEST_ID),
         }
     }
 
@@ -143,10 +142,10 @@ mod tests {
         }
     }
 
-    fn head(method: &str, headers: &[(&'static str, &str)]) -> RequestHead {
+    fn head(method: &str, headers: &[(HeaderName, &str)]) -> RequestHead {
         let mut head = RequestHead::sample(method, "/acct/c/b");
         for (name, value) in headers {
-            head.headers.insert(*name, value.parse().expect("a test's header"));
+            head.headers.insert(name, value.parse().expect("a test's header"));
         }
         head
     }
@@ -168,12 +167,17 @@ mod tests {
             ("", "PUT", "", "InvalidHeaderValue"),
             ("http://a", "", "", "InvalidHeaderValue"),
         ] {
-            let sent = [(ORIGIN, origin), (ASKED_METHOD, method), (ASKED_HEADERS, headers)];
+            let sent = [
+                (ORIGIN, origin),
+                (ACCESS_CONTROL_REQUEST_METHOD, method),
+                (ACCESS_CONTROL_REQUEST_HEADERS, headers),
+            ];
             let reply = preflight(&rules, &head("OPTIONS", &sent), ApiVersion::LATEST);
             let shown = match reply {
                 Ok(reply) => {
                     let of = |name| value(&reply, name).to_owned();
-                    [of(ALLOW_ORIGIN), of(ALLOW_METHODS), of(ALLOW_CREDENTIALS)].join(" ")
+                    [of(ALLOW_ORIGIN), of("access-control-allow-methods"), of(ALLOW_CREDENTIALS)]
+                        .join(" ")
                 }
                 Err(error) => error.code.to_owned(),
             };

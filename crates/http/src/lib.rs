@@ -39,9 +39,10 @@ pub mod versions;
 pub mod xml;
 
 pub use accounts::AccountsHandle;
-pub use asked::{Asked, Destination, signed_headers};
+pub use asked::{Asked, Destination, refuse_repetition, signed_headers};
 pub use error::ApiError;
 pub use head::Origin;
+pub use hyper::header::HeaderName;
 pub use message::{
     BodyError, BodyStream, Reply, ReplyBody, ReplyParts, Request, RequestHead, Service,
 };

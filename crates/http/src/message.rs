@@ -6,7 +6,7 @@ use crate::error::ApiError;
 use crate::faults::Encounter;
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use std::fmt::Write;
 use std::future::Future;
@@ -108,6 +108,14 @@ impl DerefMut for Reply {
     }
 }
 
+/// The name of a header, checked and looked up when this is compiled.
+#[macro_export]
+macro_rules! header {
+    ($name:literal) => {
+        const { $crate::HeaderName::from_static($name) }
+    };
+}
+
 /// Room for the headers of most answers, so that the map does not grow on the way.
 const USUAL_HEADERS: usize = 24;
 /// Room for the values of most answers' headers together.
@@ -134,27 +142,34 @@ impl Reply {
         *self.0
     }
 
-    /// Adds a header.
+    /// Adds a header; [`header!`](crate::header) makes its name.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+    pub fn with(mut self, name: HeaderName, value: impl std::fmt::Display) -> Self {
         let written = write!(self.values, "{value}");
         let text = self.values.split().freeze();
         if written.is_ok() {
-            put(&mut self.headers, HeaderName::from_static(name), text);
+            put(&mut self.headers, name, text);
         }
         self
     }
 
     /// Adds a header whose value is always the same.
     #[must_use]
-    pub fn with_text(mut self, name: &'static str, value: &'static str) -> Self {
-        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    pub fn with_text(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.headers.insert(name, HeaderValue::from_static(value));
+        self
+    }
+
+    /// Adds a header whose value is there already, and may be that of another one.
+    #[must_use]
+    pub fn with_shared(mut self, name: HeaderName, value: Bytes) -> Self {
+        put(&mut self.headers, name, value);
         self
     }
 
     /// Adds a header if there is a value.
     #[must_use]
-    pub fn with_some(self, name: &'static str, value: Option<impl std::fmt::Display>) -> Self {
+    pub fn with_some(self, name: HeaderName, value: Option<impl std::fmt::Display>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,
@@ -179,7 +194,7 @@ impl Reply {
     /// Sets a small body with its content type.
     #[must_use]
     pub fn with_body(self, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
-        let mut reply = self.with("content-type", content_type);
+        let mut reply = self.with_text(CONTENT_TYPE, content_type);
         reply.body = ReplyBody::Full(bytes.into());
         reply
     }

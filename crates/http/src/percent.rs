@@ -2,9 +2,11 @@
 //!
 //! Must never be applied to its own output.
 
+use memchr::memchr;
+
 /// Decodes `%XX`; `None` for a broken escape or bytes that are not UTF-8. `+` stays a plus.
 pub fn decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
+    if memchr(b'%', text.as_bytes()).is_none() {
         return Some(text.to_owned());
     }
     let mut bytes = Vec::with_capacity(text.len());
@@ -24,7 +26,11 @@ pub fn decode(text: &str) -> Option<String> {
 
 /// As `decode`, with `+` read as a space: the rule for query strings.
 pub fn decode_query(text: &str) -> Option<String> {
-    if text.contains('+') { decode(&text.replace('+', " ")) } else { decode(text) }
+    if memchr(b'+', text.as_bytes()).is_some() {
+        decode(&text.replace('+', " "))
+    } else {
+        decode(text)
+    }
 }
 
 /// Escapes all but the characters that a URL's path may hold as they are.

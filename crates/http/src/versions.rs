@@ -6,11 +6,11 @@
 use crate::error::ApiError;
 use crate::headers;
 use crate::message::RequestHead;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use zaffre_auth::{VersionError, default_version, effective_version};
 use zaffre_base::ApiVersion;
 
-const HEADER: &str = "x-ms-version";
+const HEADER: HeaderName = HeaderName::from_static("x-ms-version");
 const PARAMETER: &str = "api-version";
 const SIGNED: &str = "sv";
 const SIGNATURE: &str = "sig";
@@ -25,18 +25,20 @@ pub fn effective_or(
     head: &RequestHead,
     default: Option<ApiVersion>,
 ) -> Result<ApiVersion, ApiError> {
-    let by_header = head.headers.contains_key(AUTHORIZATION);
-    let header = headers::single(&head.headers, HEADER)?;
-    let sv = head.parameter(SIGNED).filter(|_| !by_header);
+    let sent = head.headers.get_all(HEADER).iter().map(HeaderValue::as_bytes);
+    let header = headers::single_of(sent, HEADER.as_str())?;
+    // Nearly every request names its version there, and has no parameters that may do so as well.
+    let by_header = || head.headers.contains_key(AUTHORIZATION);
+    let sv = head.parameter(SIGNED).filter(|_| !by_header());
     let named = effective_version(header, head.parameter(PARAMETER), sv)?;
-    let has_credential = by_header || head.parameter(SIGNATURE).is_some();
-    Ok(named.or(default).unwrap_or_else(|| default_version(has_credential)))
+    let has_credential = || by_header() || head.parameter(SIGNATURE).is_some();
+    Ok(named.or(default).unwrap_or_else(|| default_version(has_credential())))
 }
 
 impl From<VersionError> for ApiError {
     fn from(error: VersionError) -> Self {
         match error {
-            VersionError::Header(value) => Self::invalid_header_value(HEADER, &value),
+            VersionError::Header(value) => Self::invalid_header_value(HEADER.as_str(), &value),
             VersionError::Parameter(value) => {
                 Self::invalid_query_parameter(PARAMETER, &value, "Not a service version.")
             }

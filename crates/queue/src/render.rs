@@ -8,7 +8,7 @@ use zaffre_base::ApiVersion;
 use zaffre_core::queue::reply::{MessageView, QueuePage, QueueProperties};
 use zaffre_domain::blob::{AccessPolicy, Metadata};
 use zaffre_http::xml::Writer;
-use zaffre_http::{Reply, access_policies};
+use zaffre_http::{Reply, access_policies, header};
 
 const XML: &str = "application/xml";
 
@@ -29,12 +29,12 @@ pub(crate) fn empty(status: StatusCode, version: ApiVersion) -> Reply {
 }
 
 fn read(version: ApiVersion) -> Reply {
-    Reply::new(StatusCode::OK, version).with("cache-control", "no-cache")
+    Reply::new(StatusCode::OK, version).with(header!("cache-control"), "no-cache")
 }
 
 /// Get Queue Metadata.
 pub(crate) fn properties(found: &QueueProperties, version: ApiVersion) -> Reply {
-    let reply = read(version).with("x-ms-approximate-messages-count", found.messages);
+    let reply = read(version).with(header!("x-ms-approximate-messages-count"), found.messages);
     found.metadata.iter().fold(reply, |reply, (name, value)| reply.with_metadata(name, value))
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn messages(messages: &[MessageView], shown: Shown, version: ApiVersi
 /// Update Message.
 pub(crate) fn updated(message: &MessageView, version: ApiVersion) -> Reply {
     Reply::new(StatusCode::NO_CONTENT, version)
-        .with("x-ms-popreceipt", message.receipt())
-        .with("x-ms-time-next-visible", message.message.visible.rfc1123())
+        .with(header!("x-ms-popreceipt"), message.receipt())
+        .with(header!("x-ms-time-next-visible"), message.message.visible.rfc1123())
 }
 
 fn document(messages: &[MessageView], shown: Shown) -> Vec<u8> {

@@ -11,6 +11,7 @@ use crate::target::Target;
 use crate::{batch, failure, parse};
 use bytes::Bytes;
 use hyper::StatusCode;
+use hyper::header::{ETAG, LOCATION};
 use zaffre_base::TableName;
 use zaffre_core::service_properties::{
     GetServiceProperties, GetServiceStats, SetServiceProperties, get_service_properties,
@@ -25,7 +26,7 @@ use zaffre_core::{Core, Error};
 use zaffre_domain::table::etag::etag;
 use zaffre_domain::table::{EntityKey, token};
 use zaffre_http::{
-    ApiError, Asked, BodyStream, Reply, access_policies, multipart, service_properties, xml,
+    ApiError, Asked, BodyStream, Reply, access_policies, header, multipart, service_properties, xml,
 };
 
 /// The letters a policy can grant on a table.
@@ -126,7 +127,7 @@ impl Dispatch<'_> {
         };
         let reply = render::json(StatusCode::OK, level, body, self.asked.version);
         let next = page.next.map(|next| token::make(&next));
-        Ok(reply.with_some("x-ms-continuation-nexttablename", next))
+        Ok(reply.with_some(header!("x-ms-continuation-nexttablename"), next))
     }
 
     async fn create_table(self, body: BodyStream) -> Result<Reply, ApiError> {
@@ -138,7 +139,7 @@ impl Dispatch<'_> {
         let base = self.base();
         let location = format!("{base}/Tables('{}')", at.table);
         let made = || table::one(&at.table, &base, self.account(), level);
-        Ok(self.made(level, prefer, &location, made))
+        Ok(self.made(level, prefer, location, made))
     }
 
     /// The answer to what made something: with it, or only with its address.
@@ -146,21 +147,21 @@ impl Dispatch<'_> {
         &self,
         level: Level,
         prefer: Prefer,
-        location: &str,
+        location: String,
         body: impl FnOnce() -> String,
     ) -> Reply {
         let version = self.asked.version;
+        let location = Bytes::from(location);
         let reply = match prefer {
-            Prefer::NoContent => {
-                render::plain(StatusCode::NO_CONTENT, version).with("dataserviceid", location)
-            }
+            Prefer::NoContent => render::plain(StatusCode::NO_CONTENT, version)
+                .with_shared(header!("dataserviceid"), location.clone()),
             Prefer::Unsaid | Prefer::Content => {
                 render::json(StatusCode::CREATED, level, body(), version)
             }
         };
-        let reply = reply.with("location", location);
+        let reply = reply.with_shared(LOCATION, location);
         match prefer.applied() {
-            Some(applied) => reply.with_text("preference-applied", applied),
+            Some(applied) => reply.with_text(header!("preference-applied"), applied),
             None => reply,
         }
     }
@@ -207,8 +208,8 @@ impl Dispatch<'_> {
         let reply = render::json(StatusCode::OK, level, body, self.asked.version);
         let Some(next) = page.next else { return Ok(reply) };
         Ok(reply
-            .with("x-ms-continuation-nextpartitionkey", token::make(next.partition()))
-            .with("x-ms-continuation-nextrowkey", token::make(next.row())))
+            .with(header!("x-ms-continuation-nextpartitionkey"), token::make(next.partition()))
+            .with(header!("x-ms-continuation-nextrowkey"), token::make(next.row())))
     }
 
     async fn get_entity(self) -> Result<Reply, ApiError> {
@@ -224,7 +225,7 @@ impl Dispatch<'_> {
         let base = self.base();
         let body = entity::one(&found, self.place(&base, &at.table, level, &select));
         let reply = render::json(StatusCode::OK, level, body, self.asked.version);
-        Ok(reply.with("etag", etag(found.written)))
+        Ok(reply.with_shared(ETAG, etag(found.written).into()))
     }
 
     async fn write_entity(self, kind: Kind, body: BodyStream) -> Result<Reply, ApiError> {
@@ -239,17 +240,20 @@ impl Dispatch<'_> {
         let op = self.caller.permit(op)?;
         let wrote = done(service::write_entity(self.core, op).await)?;
         let version = self.asked.version;
-        let base = self.base();
         Ok(match wrote {
             Wrote::Gone => render::plain(StatusCode::NO_CONTENT, version),
             Wrote::Entity(found) if kind == Kind::InsertEntity => {
+                let base = self.base();
                 let place = self.place(&base, &at.table, level, &[]);
-                let location = format!("{base}/{}", place.link(&found.key));
-                let reply = self.made(level, prefer, &location, || entity::one(&found, place));
-                reply.with("etag", etag(found.written))
+                let mut location = base.clone();
+                location.push('/');
+                place.push_link(&mut location, &found.key);
+                let reply = self.made(level, prefer, location, || entity::one(&found, place));
+                reply.with_shared(ETAG, etag(found.written).into())
             }
             Wrote::Entity(found) => {
-                render::plain(StatusCode::NO_CONTENT, version).with("etag", etag(found.written))
+                let tag = etag(found.written).into();
+                render::plain(StatusCode::NO_CONTENT, version).with_shared(ETAG, tag)
             }
         })
     }

@@ -2,6 +2,7 @@
 //!
 //! Must never guess: a format that we do not write is refused.
 
+use zaffre_base::text::trimmed;
 use zaffre_http::codes::Code;
 use zaffre_http::table_codes;
 
@@ -28,11 +29,22 @@ impl Level {
     }
 }
 
+/// What clients send most.
+const USUAL: [(&str, Level); 3] = [
+    ("application/json;odata=minimalmetadata", Level::Minimal),
+    ("application/json;odata=nometadata", Level::No),
+    ("application/json;odata=fullmetadata", Level::Full),
+];
+
 /// The level that Accept, or `$format` in its place, asks for.
 pub fn negotiate(accept: Option<&str>) -> Result<Level, Code> {
-    let Some(accept) = accept.map(str::trim).filter(|text| !text.is_empty()) else {
+    let Some(accept) = accept.map(trimmed).filter(|text| !text.is_empty()) else {
         return Ok(Level::Minimal);
     };
+    // As nearly every client writes it.
+    if let Some((_, level)) = USUAL.iter().find(|(usual, _)| *usual == accept) {
+        return Ok(*level);
+    }
     let mut refused = table_codes::MEDIA_TYPE_NOT_SUPPORTED;
     for one in accept.split(',') {
         match media_type(one) {
@@ -88,7 +100,7 @@ pub enum Prefer {
 impl Prefer {
     /// Reads the header; a preference that is not known is none.
     pub fn parse(text: Option<&str>) -> Self {
-        let said = text.unwrap_or_default().trim();
+        let said = text.map_or("", trimmed);
         let known = [Self::Content, Self::NoContent].into_iter();
         let is_said = |known: &Self| known.applied().is_some_and(|n| n.eq_ignore_ascii_case(said));
         known.into_iter().find(is_said).unwrap_or_default()
@@ -116,6 +128,8 @@ mod tests {
             (Some("*/*"), Ok(Level::Minimal)),
             (Some("application/json"), Ok(Level::Minimal)),
             (Some("application/json; odata=nometadata"), Ok(Level::No)),
+            (Some("application/json;odata=nometadata"), Ok(Level::No)),
+            (Some(" application/json;odata=minimalmetadata"), Ok(Level::Minimal)),
             (Some("application/json;odata=fullmetadata;charset=utf-8"), Ok(Level::Full)),
             (Some("application/json;odata=verbose"), Err("JsonVerboseFormatNotSupported")),
             (Some("application/atom+xml"), Err("AtomFormatNotSupported")),

@@ -10,6 +10,7 @@ use crate::route::route;
 use crate::target::Target;
 use hyper::Method;
 use std::sync::Arc;
+use tracing::Level;
 use zaffre_auth::Accounts;
 use zaffre_base::{AccountName, ApiVersion};
 use zaffre_core::Core;
@@ -102,11 +103,12 @@ impl Service for TableService {
 
     async fn call(&self, request: Request) -> Result<Reply, ApiError> {
         let clock = &self.core.store().clock;
-        let (id, started) = (request.head.id, clock.now());
+        let id = request.head.id;
+        // Nobody asks for the time if nobody reads it.
+        let started = tracing::enabled!(Level::DEBUG).then(|| clock.now());
         let origin = CrossOrigin::of(&request.head);
         let mut noted = Noted::default();
         let mut result = self.answer(request, &mut noted).await;
-        let ms = clock.now().since(started).as_millis();
         let Noted { operation, credential, version, properties, speaks_xml } = noted;
         let code = result.as_ref().err().map(|error| error.code);
         if let Err(failed) = &result {
@@ -121,6 +123,7 @@ impl Service for TableService {
             reply.code = code;
         }
         let status = result.as_ref().map_or(0, |reply| reply.status.as_u16());
+        let ms = started.map(|started| clock.now().since(started).as_millis());
         tracing::debug!(%id, operation, credential, status, code, ms, "answered");
         result
     }

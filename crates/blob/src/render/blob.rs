@@ -11,7 +11,7 @@ use zaffre_auth::ResponseOverrides;
 use zaffre_base::{ApiVersion, Timestamp, base64};
 use zaffre_core::blob::reply::{BlobView, GetBlobReply, OfKind, PropertiesSet, Written};
 use zaffre_domain::blob::HttpProperties;
-use zaffre_http::{ApiError, Reply, ReplyBody};
+use zaffre_http::{ApiError, Reply, ReplyBody, header};
 
 /// Get Blob: 200 with the whole blob or 206 with a range of it.
 pub fn content(
@@ -24,15 +24,23 @@ pub fn content(
     let status = if reply.range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
     let mut out = headers(Reply::new(status, version), view, overrides, version)?;
     match reply.range {
-        None => out = out.with_some("content-md5", view.properties.content_md5.map(encoded)),
+        None => {
+            out = out.with_some(header!("content-md5"), view.properties.content_md5.map(encoded));
+        }
         Some((first, last)) => {
             out = out
-                .with("content-range", format_args!("bytes {first}-{last}/{}", view.length))
-                .with_some("content-md5", reply.range_md5.map(encoded))
-                .with_some("x-ms-content-crc64", reply.range_crc64.map(|c| base64::encode(&c)));
+                .with(
+                    header!("content-range"),
+                    format_args!("bytes {first}-{last}/{}", view.length),
+                )
+                .with_some(header!("content-md5"), reply.range_md5.map(encoded))
+                .with_some(
+                    header!("x-ms-content-crc64"),
+                    reply.range_crc64.map(|c| base64::encode(&c)),
+                );
             if version >= since::BLOB_MD5_ON_RANGES {
                 let whole = view.properties.content_md5.map(encoded);
-                out = out.with_some("x-ms-blob-content-md5", whole);
+                out = out.with_some(header!("x-ms-blob-content-md5"), whole);
             }
         }
     }
@@ -42,8 +50,8 @@ pub fn content(
     let (mut length, mut bytes) = (reply.length, stream::reply(reply.body));
     if structured {
         out = out
-            .with("x-ms-structured-body", STRUCTURED_BODY)
-            .with("x-ms-structured-content-length", length);
+            .with(header!("x-ms-structured-body"), STRUCTURED_BODY)
+            .with(header!("x-ms-structured-content-length"), length);
         bytes = framed::stream(bytes, length);
         length = framed::length(length);
     }
@@ -67,8 +75,8 @@ pub fn properties(
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
     let reply = headers(Reply::new(StatusCode::OK, version), view, overrides, version)?
-        .with("content-length", view.length)
-        .with_some("content-md5", view.properties.content_md5.map(encoded));
+        .with(header!("content-length"), view.length)
+        .with_some(header!("content-md5"), view.properties.content_md5.map(encoded));
     Ok(if version >= since::TIERS { tier::headers(reply, view, version) } else { reply })
 }
 
@@ -83,7 +91,7 @@ pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
     let reply = written(Reply::new(StatusCode::OK, version), commit, version);
     let reply = history::version_id(reply, commit.version, version);
     if version >= since::ENCRYPTION {
-        reply.with("x-ms-request-server-encrypted", "true")
+        reply.with(header!("x-ms-request-server-encrypted"), "true")
     } else {
         reply
     }
@@ -92,7 +100,7 @@ pub fn metadata_set(commit: Written, version: ApiVersion) -> Reply {
 /// Set Blob Properties.
 pub fn properties_set(set: PropertiesSet, version: ApiVersion) -> Reply {
     written(Reply::new(StatusCode::OK, version), set.written, version)
-        .with_some("x-ms-blob-sequence-number", set.sequence_number)
+        .with_some(header!("x-ms-blob-sequence-number"), set.sequence_number)
 }
 
 /// What Get Blob and Get Blob Properties show alike.
@@ -102,30 +110,31 @@ fn headers(
     overrides: &ResponseOverrides,
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
-    let mut reply = written(reply, view.written, version).with("x-ms-blob-type", blob_type(view));
+    let mut reply =
+        written(reply, view.written, version).with(header!("x-ms-blob-type"), blob_type(view));
     reply = of_kind(reply, view.of_kind, version);
     reply = history::moment(metadata(reply, &view.metadata), view.moment, version);
     if view.moment.is_current() {
         reply = lease(reply, view.lease, version);
     }
     if version >= since::ACCEPT_RANGES {
-        reply = reply.with_text("accept-ranges", "bytes");
+        reply = reply.with_text(header!("accept-ranges"), "bytes");
     }
     if version >= since::ENCRYPTION {
-        reply = reply.with_text("x-ms-server-encrypted", "true");
+        reply = reply.with_text(header!("x-ms-server-encrypted"), "true");
     }
     if version >= since::CREATION_TIME {
-        reply = reply.with("x-ms-creation-time", view.created.rfc1123());
+        reply = reply.with(header!("x-ms-creation-time"), view.created.rfc1123());
     }
     if version >= since::TAGS && !view.tags.is_empty() {
-        reply = reply.with("x-ms-tag-count", view.tags.len());
+        reply = reply.with(header!("x-ms-tag-count"), view.tags.len());
     }
     reply = protection::headers(reply, view.protection, version);
     reply = copy::headers(reply, view, version);
     reply = encryption::headers(reply, &view.encrypted, version);
     if version >= since::LAST_ACCESS {
         let at = view.last_access.map(Timestamp::rfc1123);
-        reply = reply.with_some("x-ms-last-access-time", at);
+        reply = reply.with_some(header!("x-ms-last-access-time"), at);
     }
     content_headers(reply, &view.properties, overrides, version)
 }
@@ -135,12 +144,12 @@ fn of_kind(reply: Reply, of_kind: OfKind, version: ApiVersion) -> Reply {
     match of_kind {
         OfKind::Block => reply,
         OfKind::Append { blocks, sealed } => {
-            let reply = reply.with("x-ms-blob-committed-block-count", blocks);
+            let reply = reply.with(header!("x-ms-blob-committed-block-count"), blocks);
             let shown = sealed && version >= since::SEALED;
-            reply.with_some("x-ms-blob-sealed", shown.then_some("true"))
+            reply.with_some(header!("x-ms-blob-sealed"), shown.then_some("true"))
         }
         OfKind::Page { sequence_number } => {
-            reply.with("x-ms-blob-sequence-number", sequence_number)
+            reply.with(header!("x-ms-blob-sequence-number"), sequence_number)
         }
     }
 }

@@ -4,8 +4,8 @@ use super::{XML, written};
 use hyper::StatusCode;
 use zaffre_base::{ApiVersion, base64};
 use zaffre_core::blob::reply::{BlockListReply, BlockView};
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, header};
 
 /// Get Block List; a blob that only has staged blocks shows no ETag and no length.
 pub fn list(reply: &BlockListReply, version: ApiVersion) -> Reply {
@@ -16,7 +16,7 @@ pub fn list(reply: &BlockListReply, version: ApiVersion) -> Reply {
     xml.close("BlockList");
     let mut out = Reply::new(StatusCode::OK, version);
     if let Some((commit, length)) = reply.committed_state {
-        out = written(out, commit, version).with("x-ms-blob-content-length", length);
+        out = written(out, commit, version).with(header!("x-ms-blob-content-length"), length);
     }
     out.with_body(XML, xml.finish())
 }

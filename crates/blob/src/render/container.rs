@@ -8,7 +8,7 @@ use zaffre_core::settings::AccountSettings;
 use zaffre_domain::blob::PublicAccess;
 use zaffre_domain::blob::encryption::ACCOUNT_SCOPE;
 use zaffre_domain::lease::LeaseCommand;
-use zaffre_http::{Reply, access_policies};
+use zaffre_http::{Reply, access_policies, header};
 
 /// 200 or 201 with ETag and Last-Modified alone: Create, Set Metadata, Set ACL.
 pub fn changed(status: StatusCode, commit: Written, version: ApiVersion) -> Reply {
@@ -24,22 +24,24 @@ pub fn deleted(version: ApiVersion) -> Reply {
 pub fn properties(view: &ContainerView, version: ApiVersion) -> Reply {
     let mut reply = lease(self::view(view, version), view.lease, version);
     if version >= since::PUBLIC_ACCESS {
-        reply = reply.with_some("x-ms-blob-public-access", access(view.access));
+        reply = reply.with_some(header!("x-ms-blob-public-access"), access(view.access));
     }
     if version >= since::IMMUTABILITY {
         reply = reply
-            .with("x-ms-has-immutability-policy", "false")
-            .with("x-ms-has-legal-hold", "false");
+            .with(header!("x-ms-has-immutability-policy"), "false")
+            .with(header!("x-ms-has-legal-hold"), "false");
     }
     if version >= since::ENCRYPTION_SCOPES {
         let default = view.scopes.default.as_deref().unwrap_or(ACCOUNT_SCOPE);
         reply = reply
-            .with("x-ms-default-encryption-scope", default)
-            .with("x-ms-deny-encryption-scope-override", view.scopes.deny_override);
+            .with(header!("x-ms-default-encryption-scope"), default)
+            .with(header!("x-ms-deny-encryption-scope-override"), view.scopes.deny_override);
     }
     if version >= since::VERSIONED_IMMUTABILITY {
-        reply =
-            reply.with("x-ms-immutable-storage-with-versioning-enabled", view.version_immutability);
+        reply = reply.with(
+            header!("x-ms-immutable-storage-with-versioning-enabled"),
+            view.version_immutability,
+        );
     }
     reply
 }
@@ -52,7 +54,7 @@ pub fn view(view: &ContainerView, version: ApiVersion) -> Reply {
 /// Get Container ACL.
 pub fn acl(view: &ContainerView, version: ApiVersion) -> Reply {
     changed(StatusCode::OK, view.written, version)
-        .with_some("x-ms-blob-public-access", access(view.access))
+        .with_some(header!("x-ms-blob-public-access"), access(view.access))
         .with_body(XML, access_policies::document(&view.policies))
 }
 
@@ -78,16 +80,18 @@ pub fn leased(command: LeaseCommand, outcome: &LeaseOutcome, version: ApiVersion
     if version >= since::LEASE_VALIDATORS {
         reply = written(reply, outcome.written, version);
     }
-    reply.with_some("x-ms-lease-id", outcome.id).with_some("x-ms-lease-time", outcome.break_seconds)
+    reply
+        .with_some(header!("x-ms-lease-id"), outcome.id)
+        .with_some(header!("x-ms-lease-time"), outcome.break_seconds)
 }
 
 /// Get Account Information.
 pub fn account(settings: &AccountSettings, version: ApiVersion) -> Reply {
     let reply = Reply::new(StatusCode::OK, version)
-        .with("x-ms-sku-name", settings.sku.text())
-        .with("x-ms-account-kind", settings.kind.text());
+        .with(header!("x-ms-sku-name"), settings.sku.text())
+        .with(header!("x-ms-account-kind"), settings.kind.text());
     if version >= since::HIERARCHY_FLAG {
-        reply.with("x-ms-is-hns-enabled", "false")
+        reply.with(header!("x-ms-is-hns-enabled"), "false")
     } else {
         reply
     }

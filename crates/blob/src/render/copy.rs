@@ -6,8 +6,8 @@ use hyper::StatusCode;
 use zaffre_base::{ApiVersion, Timestamp};
 use zaffre_core::blob::reply::{BlobView, CopyReply, CopyView};
 use zaffre_domain::blob::copy::CopyStatus;
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, header};
 
 /// Copy Blob, Copy Blob From URL, Incremental Copy Blob.
 pub fn started(reply: &CopyReply, version: ApiVersion) -> Reply {
@@ -17,13 +17,14 @@ pub fn started(reply: &CopyReply, version: ApiVersion) -> Reply {
     if let Some(crc64) = reply.crc64 {
         out = checksum(out, reply.md5, crc64, version);
         if version >= since::ENCRYPTION {
-            out = out.with_text("x-ms-request-server-encrypted", "true");
+            out = out.with_text(header!("x-ms-request-server-encrypted"), "true");
         }
     }
     if version < since::COPIES {
         return out;
     }
-    out.with("x-ms-copy-id", reply.id).with_text("x-ms-copy-status", status_text(reply.status))
+    out.with(header!("x-ms-copy-id"), reply.id)
+        .with_text(header!("x-ms-copy-status"), status_text(reply.status))
 }
 
 /// Abort Copy Blob.
@@ -38,17 +39,18 @@ pub(super) fn headers(mut reply: Reply, view: &BlobView, version: ApiVersion) ->
     }
     if let Some(copy) = &view.copy {
         reply = reply
-            .with("x-ms-copy-id", copy.id)
-            .with("x-ms-copy-source", &copy.source)
-            .with_text("x-ms-copy-status", status_text(copy.status))
-            .with("x-ms-copy-progress", progress(copy))
-            .with_some("x-ms-copy-completion-time", copy.completed.map(Timestamp::rfc1123))
-            .with_some("x-ms-copy-status-description", copy.description.as_ref());
+            .with(header!("x-ms-copy-id"), copy.id)
+            .with(header!("x-ms-copy-source"), &copy.source)
+            .with_text(header!("x-ms-copy-status"), status_text(copy.status))
+            .with(header!("x-ms-copy-progress"), progress(copy))
+            .with_some(header!("x-ms-copy-completion-time"), copy.completed.map(Timestamp::rfc1123))
+            .with_some(header!("x-ms-copy-status-description"), copy.description.as_ref());
     }
     if let Some(incremental) = view.incremental.filter(|_| version >= since::INCREMENTAL) {
-        reply = reply
-            .with_text("x-ms-incremental-copy", "true")
-            .with_some("x-ms-copy-destination-snapshot", incremental.snapshot.map(Timestamp::iso7));
+        reply = reply.with_text(header!("x-ms-incremental-copy"), "true").with_some(
+            header!("x-ms-copy-destination-snapshot"),
+            incremental.snapshot.map(Timestamp::iso7),
+        );
     }
     reply
 }

@@ -5,10 +5,10 @@ use crate::fields::Fields;
 use zaffre_base::{ApiVersion, base64};
 use zaffre_domain::blob::encryption::{ACCOUNT_SCOPE, Encrypted};
 use zaffre_http::xml::Writer;
-use zaffre_http::{ApiError, Reply};
+use zaffre_http::{ApiError, HeaderName, Reply};
 
-const DIGEST: &str = "x-ms-encryption-key-sha256";
-const SCOPE: &str = "x-ms-encryption-scope";
+const DIGEST: HeaderName = HeaderName::from_static("x-ms-encryption-key-sha256");
+const SCOPE: HeaderName = HeaderName::from_static("x-ms-encryption-scope");
 
 /// On reads of a blob.
 pub(super) fn headers(reply: Reply, encrypted: &Encrypted, version: ApiVersion) -> Reply {
@@ -24,8 +24,8 @@ pub(super) fn headers(reply: Reply, encrypted: &Encrypted, version: ApiVersion) 
 
 /// On writes: what the request said itself.
 pub fn echo(reply: Reply, fields: &Fields<'_>) -> Result<Reply, ApiError> {
-    let scope = fields.header(SCOPE)?.filter(|scope| *scope != ACCOUNT_SCOPE);
-    Ok(reply.with_some(DIGEST, fields.header(DIGEST)?).with_some(SCOPE, scope))
+    let scope = fields.header(SCOPE.as_str())?.filter(|scope| *scope != ACCOUNT_SCOPE);
+    Ok(reply.with_some(DIGEST, fields.header(DIGEST.as_str())?).with_some(SCOPE, scope))
 }
 
 /// In a listing.

@@ -22,7 +22,7 @@ use zaffre_base::ApiVersion;
 use zaffre_core::blob::reply::{BlobView, OfKind, Written};
 use zaffre_domain::blob::Metadata;
 use zaffre_domain::lease::LeaseView;
-use zaffre_http::Reply;
+use zaffre_http::{Reply, header};
 
 const XML: &str = "application/xml";
 /// What the request said, word for word: SDKs compare.
@@ -30,11 +30,11 @@ const STRUCTURED_BODY: &str = "XSM/1.0; properties=crc64";
 
 /// ETag and Last-Modified.
 fn written(reply: Reply, written: Written, version: ApiVersion) -> Reply {
-    let reply = reply.with("last-modified", written.last_modified().rfc1123());
+    let reply = reply.with(header!("last-modified"), written.last_modified().rfc1123());
     if version >= since::QUOTED_ETAGS {
-        reply.with("etag", written.etag())
+        reply.with(header!("etag"), written.etag())
     } else {
-        reply.with("etag", written.etag().unquoted())
+        reply.with(header!("etag"), written.etag().unquoted())
     }
 }
 
@@ -52,13 +52,13 @@ fn metadata(reply: Reply, metadata: &Metadata) -> Reply {
 
 /// `x-ms-lease-status`, `-state` and `-duration`.
 fn lease(reply: Reply, lease: LeaseView, version: ApiVersion) -> Reply {
-    let reply = reply.with_text("x-ms-lease-status", lease_status(lease));
+    let reply = reply.with_text(header!("x-ms-lease-status"), lease_status(lease));
     if version < since::LEASE_STATES {
         return reply;
     }
     reply
-        .with_text("x-ms-lease-state", lease_state(lease))
-        .with_some("x-ms-lease-duration", lease_duration(lease))
+        .with_text(header!("x-ms-lease-state"), lease_state(lease))
+        .with_some(header!("x-ms-lease-duration"), lease_duration(lease))
 }
 
 fn lease_status(lease: LeaseView) -> &'static str {

@@ -6,8 +6,8 @@ use crate::parse::put::Framing;
 use hyper::StatusCode;
 use zaffre_base::ApiVersion;
 use zaffre_core::blob::reply::{Change, PageRangesReply, PageReply};
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, header};
 
 /// Put Page. A clear has no checksum, and nothing that could be encrypted.
 pub fn written_pages(reply: &PageReply, framing: Framing, version: ApiVersion) -> Reply {
@@ -15,7 +15,8 @@ pub fn written_pages(reply: &PageReply, framing: Framing, version: ApiVersion) -
         Some(crc64) => checksum(started(framing, version), reply.md5, crc64, version),
         None => Reply::new(StatusCode::CREATED, version),
     };
-    written(out, reply.written, version).with("x-ms-blob-sequence-number", reply.sequence_number)
+    written(out, reply.written, version)
+        .with(header!("x-ms-blob-sequence-number"), reply.sequence_number)
 }
 
 /// Get Page Ranges, with or without a previous snapshot.
@@ -37,6 +38,6 @@ pub fn ranges(reply: &PageRangesReply, version: ApiVersion) -> Reply {
     }
     xml.close("PageList");
     written(Reply::new(StatusCode::OK, version), reply.written, version)
-        .with("x-ms-blob-content-length", reply.length)
+        .with(header!("x-ms-blob-content-length"), reply.length)
         .with_body(XML, xml.finish())
 }

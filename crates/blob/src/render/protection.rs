@@ -4,12 +4,12 @@ use super::since;
 use hyper::StatusCode;
 use zaffre_base::{ApiVersion, Timestamp};
 use zaffre_domain::blob::immutability::{ImmutabilityPolicy, Protection};
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{HeaderName, Reply};
 
-const UNTIL: &str = "x-ms-immutability-policy-until-date";
-const MODE: &str = "x-ms-immutability-policy-mode";
-const HOLD: &str = "x-ms-legal-hold";
+const UNTIL: HeaderName = HeaderName::from_static("x-ms-immutability-policy-until-date");
+const MODE: HeaderName = HeaderName::from_static("x-ms-immutability-policy-mode");
+const HOLD: HeaderName = HeaderName::from_static("x-ms-legal-hold");
 
 /// Set Blob Immutability Policy.
 pub fn policy_set(policy: ImmutabilityPolicy, version: ApiVersion) -> Reply {

@@ -5,8 +5,8 @@ use hyper::StatusCode;
 use zaffre_base::{ApiVersion, Timestamp};
 use zaffre_core::blob::reply::{BlobView, OfKind};
 use zaffre_domain::blob::tier::{AccessTier, Rehydration, TierSet};
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, header};
 
 /// Set Blob Tier: 202 while the blob is on its way back from the archive.
 pub fn set(set: TierSet, version: ApiVersion) -> Reply {
@@ -54,11 +54,11 @@ fn shown(view: &BlobView, version: ApiVersion) -> Option<Shown> {
 pub(super) fn headers(reply: Reply, view: &BlobView, version: ApiVersion) -> Reply {
     let Some(shown) = shown(view, version) else { return reply };
     reply
-        .with_text("x-ms-access-tier", shown.tier)
-        .with_some("x-ms-access-tier-inferred", shown.inferred.then_some("true"))
-        .with_some("x-ms-access-tier-change-time", shown.changed.map(Timestamp::rfc1123))
-        .with_some("x-ms-archive-status", shown.archive_status)
-        .with_some("x-ms-rehydrate-priority", shown.priority)
+        .with_text(header!("x-ms-access-tier"), shown.tier)
+        .with_some(header!("x-ms-access-tier-inferred"), shown.inferred.then_some("true"))
+        .with_some(header!("x-ms-access-tier-change-time"), shown.changed.map(Timestamp::rfc1123))
+        .with_some(header!("x-ms-archive-status"), shown.archive_status)
+        .with_some(header!("x-ms-rehydrate-priority"), shown.priority)
 }
 
 /// In a listing.

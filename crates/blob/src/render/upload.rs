@@ -6,12 +6,12 @@ use crate::parse::put::Framing;
 use hyper::StatusCode;
 use zaffre_base::{ApiVersion, base64};
 use zaffre_core::blob::reply::{PutBlobReply, PutBlockReply, Written};
-use zaffre_http::Reply;
+use zaffre_http::{Reply, header};
 
 /// Put Blob shows both checksums.
 pub fn blob(reply: &PutBlobReply, framing: Framing, version: ApiVersion) -> Reply {
     let out = written(started(framing, version), reply.written, version)
-        .with("content-md5", base64::encode(&reply.md5));
+        .with(header!("content-md5"), base64::encode(&reply.md5));
     let out = history::version_id(out, reply.written.version, version);
     crc64(out, reply.crc64, version)
 }
@@ -29,7 +29,7 @@ pub(super) fn checksum(
     version: ApiVersion,
 ) -> Reply {
     match md5 {
-        Some(md5) => reply.with("content-md5", base64::encode(&md5)),
+        Some(md5) => reply.with(header!("content-md5"), base64::encode(&md5)),
         None => crc64(reply, crc, version),
     }
 }
@@ -39,7 +39,7 @@ pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply
     let out = written(started(Framing::Plain, version), commit, version);
     let out = history::version_id(out, commit.version, version);
     match body {
-        Verified::Md5(md5) => out.with("content-md5", base64::encode(&md5)),
+        Verified::Md5(md5) => out.with(header!("content-md5"), base64::encode(&md5)),
         Verified::Crc64(value) => crc64(out, value, version),
     }
 }
@@ -47,17 +47,17 @@ pub fn block_list(commit: Written, body: Verified, version: ApiVersion) -> Reply
 pub(super) fn started(framing: Framing, version: ApiVersion) -> Reply {
     let mut reply = Reply::new(StatusCode::CREATED, version);
     if version >= since::ENCRYPTION {
-        reply = reply.with_text("x-ms-request-server-encrypted", "true");
+        reply = reply.with_text(header!("x-ms-request-server-encrypted"), "true");
     }
     match framing {
         Framing::Plain => reply,
-        Framing::Structured { .. } => reply.with("x-ms-structured-body", STRUCTURED_BODY),
+        Framing::Structured { .. } => reply.with(header!("x-ms-structured-body"), STRUCTURED_BODY),
     }
 }
 
 fn crc64(reply: Reply, value: [u8; 8], version: ApiVersion) -> Reply {
     if version >= since::CRC64 {
-        reply.with("x-ms-content-crc64", base64::encode(&value))
+        reply.with(header!("x-ms-content-crc64"), base64::encode(&value))
     } else {
         reply
     }

@@ -1,21 +1,24 @@
 //! ETags of entities: their Timestamp in another dress, and what a caller may compare it with.
 
-use super::value::{date_text, parse_date};
+use super::value::{date_text, parse_date, without_zeros};
 use alloc::string::String;
 use zaffre_base::{Stamp, Timestamp};
 
+/// Bytes of the longest tag.
+const TAG_BYTES: usize = 46;
+
 /// The ETag of the state that `stamp` made: `W/"datetime'2026-11-15T04%3A42%3A16.12Z'"`.
 pub fn etag(stamp: Stamp) -> String {
-    let text = date_text(stamp.time());
-    let mut tag = String::with_capacity(text.len() + 20);
+    let bytes = stamp.time().iso7().bytes();
+    let mut tag = String::with_capacity(TAG_BYTES);
     tag.push_str("W/\"datetime'");
-    for (index, piece) in text.split(':').enumerate() {
+    for (index, piece) in without_zeros(&bytes).split(':').enumerate() {
         if index > 0 {
             tag.push_str("%3A");
         }
         tag.push_str(piece);
     }
-    tag.push_str("'\"");
+    tag.push_str("Z'\"");
     tag
 }
 

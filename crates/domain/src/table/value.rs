@@ -174,12 +174,19 @@ pub fn parse_date(text: &str) -> Option<Timestamp> {
 
 /// `2026-11-15T04:42:16.12Z`: the fraction without trailing zeros.
 pub fn date_text(instant: Timestamp) -> String {
-    let mut text = instant.iso7().to_string();
-    // The point keeps the zeros of the seconds.
-    let shown = text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').len();
-    text.truncate(shown);
+    let bytes = instant.iso7().bytes();
+    let shown = without_zeros(&bytes);
+    let mut text = String::with_capacity(shown.len() + 1);
+    text.push_str(shown);
     text.push('Z');
     text
+}
+
+/// The same without its last letter, of the bytes of all digits.
+pub(super) fn without_zeros(bytes: &[u8; 28]) -> &str {
+    let text = core::str::from_utf8(bytes).unwrap_or_default();
+    // The point keeps the zeros of the seconds.
+    text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.')
 }
 
 #[cfg(test)]

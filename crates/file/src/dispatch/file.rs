@@ -6,7 +6,7 @@ use crate::parse::file::{Download, Upload};
 use crate::render::{entries, file as render, item, share};
 use hyper::StatusCode;
 use zaffre_core::file::{self as service, op};
-use zaffre_http::{ApiError, BodyStream, Reply};
+use zaffre_http::{ApiError, BodyStream, Reply, header};
 
 impl Dispatch<'_> {
     pub(super) async fn create_file(
@@ -96,7 +96,7 @@ impl Dispatch<'_> {
         let reply =
             share::changed(share::lease_status(command), leased.written, self.asked.version);
         Ok(reply
-            .with_some("x-ms-lease-id", leased.id)
-            .with_some("x-ms-lease-time", leased.break_seconds))
+            .with_some(header!("x-ms-lease-id"), leased.id)
+            .with_some(header!("x-ms-lease-time"), leased.break_seconds))
     }
 }

@@ -11,7 +11,7 @@ use zaffre_core::file::share::SharePath;
 use zaffre_core::file::{self as service, op};
 use zaffre_domain::Refusal;
 use zaffre_domain::fs::FileRefusal;
-use zaffre_http::{ApiError, BodyStream, Reply};
+use zaffre_http::{ApiError, BodyStream, Reply, header};
 
 impl Dispatch<'_> {
     pub(super) async fn list_handles(self, asked: HandlesListing) -> Result<Reply, ApiError> {
@@ -25,9 +25,9 @@ impl Dispatch<'_> {
         let closed = done(service::force_close_handles(self.core, op).await)?;
         Ok(self
             .empty(StatusCode::OK)
-            .with("x-ms-number-of-handles-closed", closed.closed)
-            .with("x-ms-number-of-handles-failed", closed.failed)
-            .with_some("x-ms-marker", closed.next))
+            .with(header!("x-ms-number-of-handles-closed"), closed.closed)
+            .with(header!("x-ms-number-of-handles-failed"), closed.failed)
+            .with_some(header!("x-ms-marker"), closed.next))
     }
 
     pub(super) async fn create_permission(
@@ -41,7 +41,7 @@ impl Dispatch<'_> {
         let descriptor = permission::body(&self.document(body).await?)?;
         let op = self.caller.permit(op::CreatePermission { at, descriptor })?;
         let key = done(service::create_permission(self.core, op).await)?;
-        Ok(self.empty(StatusCode::CREATED).with("x-ms-file-permission-key", key))
+        Ok(self.empty(StatusCode::CREATED).with(header!("x-ms-file-permission-key"), key))
     }
 
     pub(super) async fn get_permission(self, asked: PermissionAsked) -> Result<Reply, ApiError> {

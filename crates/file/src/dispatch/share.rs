@@ -4,7 +4,7 @@ use super::{Dispatch, done};
 use crate::render::share as render;
 use hyper::StatusCode;
 use zaffre_core::file::share::{self as service, op};
-use zaffre_http::{ApiError, BodyStream, Reply, access_policies};
+use zaffre_http::{ApiError, BodyStream, Reply, access_policies, header};
 
 /// The letters a policy can grant on a share.
 const PERMISSIONS: &str = "rcwdl";
@@ -87,12 +87,12 @@ impl Dispatch<'_> {
         let op = self.caller.permit(op)?;
         let taken = done(service::snapshot_share(self.core, op).await)?;
         let reply = render::changed(StatusCode::CREATED, taken.written, self.asked.version);
-        Ok(reply.with("x-ms-snapshot", taken.snapshot.time().iso7()))
+        Ok(reply.with(header!("x-ms-snapshot"), taken.snapshot.time().iso7()))
     }
 
     pub(super) async fn delete_share(self, op: op::DeleteShare) -> Result<Reply, ApiError> {
         let op = self.caller.permit(op)?;
         let usage = done(service::delete_share(self.core, op).await)?;
-        Ok(self.empty(StatusCode::ACCEPTED).with("x-ms-file-share-usage-bytes", usage))
+        Ok(self.empty(StatusCode::ACCEPTED).with(header!("x-ms-file-share-usage-bytes"), usage))
     }
 }

@@ -9,7 +9,7 @@ use zaffre_base::{ApiVersion, ETag, Timestamp};
 use zaffre_core::file::reply::{EntryPage, EntryView, HandlePage, HandleView, RangesReply};
 use zaffre_domain::sparse::Change;
 use zaffre_http::xml::Writer;
-use zaffre_http::{Reply, percent};
+use zaffre_http::{Reply, header, percent};
 
 /// List Directories and Files.
 pub(crate) fn entries(
@@ -123,7 +123,7 @@ pub(crate) fn ranges(reply: &RangesReply, version: ApiVersion) -> Reply {
     xml.optional("NextMarker", reply.next);
     xml.close("Ranges");
     super::written(Reply::new(StatusCode::OK, version), reply.written)
-        .with("x-ms-content-length", reply.length)
+        .with(header!("x-ms-content-length"), reply.length)
         .with_body(XML, xml.finish())
 }
 

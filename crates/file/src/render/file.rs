@@ -10,7 +10,7 @@ use zaffre_base::{ApiVersion, base64};
 use zaffre_core::file::reply::{Copied, FileView, GetFileReply, RangeReply};
 use zaffre_domain::blob::HttpProperties;
 use zaffre_http::structured::{self, framed};
-use zaffre_http::{ApiError, Reply, ReplyBody};
+use zaffre_http::{ApiError, Reply, ReplyBody, header};
 
 /// Get File: 200 with the whole file or 206 with a range of it.
 pub(crate) fn content(
@@ -24,20 +24,24 @@ pub(crate) fn content(
     let mut out = headers(Reply::new(status, version), view, overrides, version)?;
     let whole = view.properties.content_md5.map(encoded);
     match reply.range {
-        None => out = out.with_some("content-md5", whole),
+        None => out = out.with_some(header!("content-md5"), whole),
         Some((first, last)) => {
             out = out
-                .with("content-range", format_args!("bytes {first}-{last}/{}", view.length))
-                .with_some("content-md5", reply.range_md5.map(encoded));
+                .with(
+                    header!("content-range"),
+                    format_args!("bytes {first}-{last}/{}", view.length),
+                )
+                .with_some(header!("content-md5"), reply.range_md5.map(encoded));
             if version >= since::MD5_ON_RANGES {
-                out = out.with_some("x-ms-content-md5", whole);
+                out = out.with_some(header!("x-ms-content-md5"), whole);
             }
         }
     }
     let (mut length, mut bytes) = (reply.length, body::reply(reply.body));
     if structured {
-        out =
-            out.with(structured::HEADER, structured::KIND).with(structured::LENGTH_HEADER, length);
+        out = out
+            .with(header!("x-ms-structured-body"), structured::KIND)
+            .with(header!("x-ms-structured-content-length"), length);
         bytes = framed::stream(bytes, length);
         length = framed::length(length);
     }
@@ -49,7 +53,7 @@ pub(crate) fn content(
 pub(crate) fn framed(reply: Reply, framing: Framing) -> Reply {
     match framing {
         Framing::Plain => reply,
-        Framing::Structured { .. } => reply.with(structured::HEADER, structured::KIND),
+        Framing::Structured { .. } => reply.with(header!("x-ms-structured-body"), structured::KIND),
     }
 }
 
@@ -61,9 +65,9 @@ pub(crate) fn properties(
 ) -> Result<Reply, ApiError> {
     let reply = headers(Reply::new(StatusCode::OK, version), view, overrides, version)?;
     Ok(reply
-        .with("content-length", view.length)
-        .with_text("x-ms-type", "File")
-        .with_some("content-md5", view.properties.content_md5.map(encoded)))
+        .with(header!("content-length"), view.length)
+        .with_text(header!("x-ms-type"), "File")
+        .with_some(header!("content-md5"), view.properties.content_md5.map(encoded)))
 }
 
 fn headers(
@@ -73,18 +77,19 @@ fn headers(
     version: ApiVersion,
 ) -> Result<Reply, ApiError> {
     let reply = metadata(written(reply, view.written), &view.metadata);
-    let mut reply = item::smb(reply, &view.smb, version).with_text("accept-ranges", "bytes");
-    reply = item::encrypted(reply, "x-ms-server-encrypted", version);
+    let mut reply =
+        item::smb(reply, &view.smb, version).with_text(header!("accept-ranges"), "bytes");
+    reply = item::encrypted(reply, header!("x-ms-server-encrypted"), version);
     if version >= since::FILE_LEASES {
         reply = lease(reply, view.lease);
     }
     if let Some(copy) = &view.copy {
         reply = reply
-            .with("x-ms-copy-id", copy.id)
-            .with("x-ms-copy-source", &copy.source)
-            .with_text("x-ms-copy-status", "success")
-            .with("x-ms-copy-progress", format_args!("{0}/{0}", copy.length))
-            .with("x-ms-copy-completion-time", copy.completed.rfc1123());
+            .with(header!("x-ms-copy-id"), copy.id)
+            .with(header!("x-ms-copy-source"), &copy.source)
+            .with_text(header!("x-ms-copy-status"), "success")
+            .with(header!("x-ms-copy-progress"), format_args!("{0}/{0}", copy.length))
+            .with(header!("x-ms-copy-completion-time"), copy.completed.rfc1123());
     }
     content_headers(reply, &view.properties, overrides)
 }
@@ -119,28 +124,28 @@ fn content_headers(
 
 /// Put Range.
 pub(crate) fn range_written(reply: &RangeReply, version: ApiVersion) -> Reply {
-    of_range(reply, version).with_some("content-md5", reply.md5.map(encoded))
+    of_range(reply, version).with_some(header!("content-md5"), reply.md5.map(encoded))
 }
 
 /// Put Range from URL.
 pub(crate) fn range_copied(reply: &RangeReply, version: ApiVersion) -> Reply {
     let crc64 = reply.crc64.map(|crc64| base64::encode(&crc64));
-    of_range(reply, version).with_some("x-ms-content-crc64", crc64)
+    of_range(reply, version).with_some(header!("x-ms-content-crc64"), crc64)
 }
 
 fn of_range(range: &RangeReply, version: ApiVersion) -> Reply {
     let mut reply = written(Reply::new(StatusCode::CREATED, version), range.written);
     if version >= since::LAST_WRITES {
-        reply = reply.with("x-ms-file-last-write-time", range.last_write.iso7());
+        reply = reply.with(header!("x-ms-file-last-write-time"), range.last_write.iso7());
     }
-    item::encrypted(reply, "x-ms-request-server-encrypted", version)
+    item::encrypted(reply, header!("x-ms-request-server-encrypted"), version)
 }
 
 /// Copy File; copies are done when they are answered.
 pub(crate) fn copied(copied: &Copied, version: ApiVersion) -> Reply {
     written(Reply::new(StatusCode::ACCEPTED, version), copied.written)
-        .with("x-ms-copy-id", copied.id)
-        .with_text("x-ms-copy-status", "success")
+        .with(header!("x-ms-copy-id"), copied.id)
+        .with_text(header!("x-ms-copy-status"), "success")
 }
 
 fn encoded(md5: [u8; 16]) -> String {

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use zaffre_base::{ApiVersion, Stamp};
 use zaffre_core::file::reply::{Changed, DirectoryView, SmbView};
 use zaffre_domain::blob::Metadata;
-use zaffre_http::Reply;
+use zaffre_http::{HeaderName, Reply, header};
 
 /// The properties that SMB clients see.
 pub(super) fn smb(reply: Reply, smb: &SmbView, version: ApiVersion) -> Reply {
@@ -13,31 +13,31 @@ pub(super) fn smb(reply: Reply, smb: &SmbView, version: ApiVersion) -> Reply {
         return reply;
     }
     reply
-        .with("x-ms-file-permission-key", smb.permission)
-        .with("x-ms-file-attributes", smb.attributes.text())
-        .with("x-ms-file-creation-time", smb.times.created.iso7())
-        .with("x-ms-file-last-write-time", smb.times.last_write.iso7())
-        .with("x-ms-file-change-time", smb.times.change.iso7())
-        .with("x-ms-file-id", smb.id)
-        .with("x-ms-file-parent-id", smb.parent)
+        .with(header!("x-ms-file-permission-key"), smb.permission)
+        .with(header!("x-ms-file-attributes"), smb.attributes.text())
+        .with(header!("x-ms-file-creation-time"), smb.times.created.iso7())
+        .with(header!("x-ms-file-last-write-time"), smb.times.last_write.iso7())
+        .with(header!("x-ms-file-change-time"), smb.times.change.iso7())
+        .with(header!("x-ms-file-id"), smb.id)
+        .with(header!("x-ms-file-parent-id"), smb.parent)
 }
 
 /// After something was made, changed or renamed.
 pub(crate) fn changed(status: StatusCode, made: &Changed, version: ApiVersion) -> Reply {
     let reply = written(Reply::new(status, version), made.written);
-    encrypted(smb(reply, &made.smb, version), "x-ms-request-server-encrypted", version)
+    encrypted(smb(reply, &made.smb, version), header!("x-ms-request-server-encrypted"), version)
 }
 
 /// After metadata was set.
 pub(crate) fn metadata_set(set: &Changed, version: ApiVersion) -> Reply {
     let reply = written(Reply::new(StatusCode::OK, version), set.written);
-    encrypted(reply, "x-ms-request-server-encrypted", version)
+    encrypted(reply, header!("x-ms-request-server-encrypted"), version)
 }
 
 /// Get Directory Properties.
 pub(crate) fn directory(view: &DirectoryView, version: ApiVersion) -> Reply {
     let reply = only_metadata(view.written, &view.metadata, version);
-    encrypted(smb(reply, &view.smb, version), "x-ms-server-encrypted", version)
+    encrypted(smb(reply, &view.smb, version), header!("x-ms-server-encrypted"), version)
 }
 
 /// Get Directory Metadata and Get File Metadata.
@@ -46,7 +46,7 @@ pub(crate) fn only_metadata(at: Stamp, shown: &Metadata, version: ApiVersion) ->
 }
 
 /// That what is stored is encrypted.
-pub(super) fn encrypted(reply: Reply, name: &'static str, version: ApiVersion) -> Reply {
+pub(super) fn encrypted(reply: Reply, name: HeaderName, version: ApiVersion) -> Reply {
     if version < since::ENCRYPTION {
         return reply;
     }

@@ -12,14 +12,14 @@ mod since;
 use zaffre_base::{ETag, Stamp};
 use zaffre_domain::blob::Metadata;
 use zaffre_domain::lease::LeaseView;
-use zaffre_http::Reply;
 use zaffre_http::xml::Writer;
+use zaffre_http::{Reply, header};
 
 const XML: &str = "application/xml";
 
 /// ETag and Last-Modified.
 fn written(reply: Reply, at: Stamp) -> Reply {
-    reply.with("last-modified", at.time().rfc1123()).with("etag", ETag(at))
+    reply.with(header!("last-modified"), at.time().rfc1123()).with(header!("etag"), ETag(at))
 }
 
 fn metadata(reply: Reply, metadata: &Metadata) -> Reply {
@@ -29,9 +29,9 @@ fn metadata(reply: Reply, metadata: &Metadata) -> Reply {
 /// `x-ms-lease-status`, `-state` and `-duration`.
 fn lease(reply: Reply, lease: LeaseView) -> Reply {
     reply
-        .with_text("x-ms-lease-status", lease_status(lease))
-        .with_text("x-ms-lease-state", lease_state(lease))
-        .with_some("x-ms-lease-duration", lease_duration(lease))
+        .with_text(header!("x-ms-lease-status"), lease_status(lease))
+        .with_text(header!("x-ms-lease-state"), lease_state(lease))
+        .with_some(header!("x-ms-lease-duration"), lease_duration(lease))
 }
 
 fn lease_status(lease: LeaseView) -> &'static str {

@@ -6,7 +6,7 @@ use zaffre_base::{ApiVersion, Stamp};
 use zaffre_core::file::share::reply::{ShareAcl, ShareLeased, ShareStats, ShareView};
 use zaffre_domain::lease::LeaseCommand;
 use zaffre_http::xml::Writer;
-use zaffre_http::{Reply, access_policies};
+use zaffre_http::{Reply, access_policies, header};
 
 const GIB: u64 = 1024 * 1024 * 1024;
 
@@ -20,14 +20,14 @@ pub(crate) fn changed(status: StatusCode, at: Stamp, version: ApiVersion) -> Rep
 
 /// Get Share Properties.
 pub(crate) fn properties(view: &ShareView, version: ApiVersion) -> Reply {
-    let mut reply = only_metadata(view, version).with("x-ms-share-quota", view.quota_gib);
+    let mut reply = only_metadata(view, version).with(header!("x-ms-share-quota"), view.quota_gib);
     if version >= since::TIERS {
         reply = reply
-            .with_text("x-ms-access-tier", view.tier.text())
-            .with("x-ms-access-tier-change-time", view.tier_changed.rfc1123());
+            .with_text(header!("x-ms-access-tier"), view.tier.text())
+            .with(header!("x-ms-access-tier-change-time"), view.tier_changed.rfc1123());
     }
     if version >= since::SHARE_LEASES {
-        reply = lease(reply, view.lease).with_text("x-ms-enabled-protocols", PROTOCOL);
+        reply = lease(reply, view.lease).with_text(header!("x-ms-enabled-protocols"), PROTOCOL);
     }
     reply
 }
@@ -59,8 +59,8 @@ pub(crate) fn stats(stats: &ShareStats, version: ApiVersion) -> Reply {
 /// Lease Share; the status tells which action it was.
 pub(crate) fn leased(command: LeaseCommand, leased: &ShareLeased, version: ApiVersion) -> Reply {
     changed(lease_status(command), leased.written, version)
-        .with_some("x-ms-lease-id", leased.id)
-        .with_some("x-ms-lease-time", leased.break_seconds)
+        .with_some(header!("x-ms-lease-id"), leased.id)
+        .with_some(header!("x-ms-lease-time"), leased.break_seconds)
 }
 
 /// The status of a lease action.

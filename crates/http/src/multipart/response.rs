@@ -100,6 +100,7 @@ fn failure(text: &mut String, error: &ApiError, id: Guid, now: Timestamp) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::header;
     use hyper::StatusCode;
 
     #[test]
@@ -107,8 +108,8 @@ mod tests {
         let now = Timestamp::from_unix_seconds(0);
         let version = ApiVersion::new(2020, 4, 8);
         let mut out = ResponseWriter::new("batchresponse", Guid(0), "Azure/1.0", now);
-        let deleted =
-            Reply::new(StatusCode::ACCEPTED, version).with("x-ms-delete-type-permanent", true);
+        let deleted = Reply::new(StatusCode::ACCEPTED, version)
+            .with(header!("x-ms-delete-type-permanent"), true);
         out.part(Some("0"), Some("mine"), Ok(deleted), version);
         out.part(None, None, Err(ApiError::invalid_uri()), version);
         assert_eq!(

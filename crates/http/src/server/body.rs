@@ -7,7 +7,6 @@ use crate::limits::{BODY_PROGRESS_BYTES, DRAIN_BYTES, DRAIN_TIME};
 use crate::message::{BodyError, BodyStream, ReplyBody};
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_util::StreamExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -166,16 +165,6 @@ impl Drop for RequestBody {
             self.leftover.put(Left::Rest(rest));
         }
     }
-}
-
-/// Ends with `TooLarge` once more than `limit` bytes have come.
-pub fn limited(body: BodyStream, limit: u64) -> BodyStream {
-    let mut come = 0_u64;
-    Box::pin(body.map(move |piece| {
-        let piece = piece?;
-        come = come.saturating_add(length_of(&piece));
-        if come > limit { Err(BodyError::TooLarge { limit }) } else { Ok(piece) }
-    }))
 }
 
 /// A reply's body on its way out.

@@ -141,18 +141,24 @@ impl Framing {
     }
 
     fn on_header(&mut self, line: &[u8]) -> State {
+        // The names that count begin with one of these.
+        if !matches!(line.first(), Some(b'c' | b'C' | b't' | b'T' | b'x' | b'X')) {
+            return State::Headers;
+        }
         let Some(colon) = memchr(b':', line) else { return State::Headers };
-        let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+        let (name, value) = (&line[..colon], &line[colon + 1..]);
         if name.eq_ignore_ascii_case(b"content-length") {
             self.lengths += 1;
-            let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            let text = std::str::from_utf8(value.trim_ascii()).ok();
+            let number = text.and_then(|text| text.parse().ok());
             match number {
                 Some(length) => self.length = length,
                 None => return State::Lost,
             }
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
             // Anything but one plain `chunked` may be read in more than one way.
-            self.lengths += if value.eq_ignore_ascii_case(b"chunked") { 1 } else { 2 };
+            let plain = value.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            self.lengths += if plain { 1 } else { 2 };
             self.chunked = true;
         } else if let Some(name) = metadata_name(name) {
             self.notes.metadata_names.push(name);

@@ -7,6 +7,7 @@ mod admission;
 mod body;
 mod exchange;
 mod framing;
+mod lanes;
 mod options;
 mod render;
 mod spelling;
@@ -14,9 +15,9 @@ mod wire;
 
 pub use access::{Access, AccessLog};
 pub use admission::Admission;
-pub use body::limited;
+pub use lanes::Lanes;
 pub use options::{ServerOptions, Timeouts, WallClock};
-pub(crate) use render::document as error_document;
+pub(crate) use render::{CLIENT_REQUEST_ID, document as error_document};
 
 use crate::limits::{ACCEPT_PAUSE, CONNECTION_BUFFER};
 use crate::message::Service;
@@ -25,15 +26,17 @@ use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use lanes::Seat;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use wire::{Exchanges, NoTimer, Transport, Wire};
 use zaffre_base::limits::{REQUEST_HEAD_BYTES, REQUEST_HEADERS};
@@ -107,11 +110,19 @@ impl Listener {
                 Some(_) = connections.join_next() => {}
                 accepted = accepted => match accepted {
                     Ok((slot, (tcp, peer))) => {
-                        let work = connection(door.clone(), self.tls.clone(), tcp, peer, stopped.clone());
-                        connections.spawn(async move {
-                            work.await;
-                            drop(slot);
-                        });
+                        let seat = door.options.lanes.enter();
+                        let lane = seat.as_ref().map_or_else(Handle::current, Seat::runtime);
+                        let (door, tls, stopped) = (door.clone(), self.tls.clone(), stopped.clone());
+                        // The lane's own runtime is to wait for the socket, not this one.
+                        let tcp = tcp.into_std();
+                        let work = async move {
+                            match tcp.and_then(TcpStream::from_std) {
+                                Ok(tcp) => connection(door, tls, tcp, peer, stopped).await,
+                                Err(error) => tracing::warn!(%error, "a connection is lost"),
+                            }
+                            drop((slot, seat));
+                        };
+                        connections.spawn_on(work, &lane);
                     }
                     Err(error) => after_failed_accept(&error).await,
                 },
@@ -179,7 +190,7 @@ async fn connection<S: Service>(
     let serving = http1::Builder::new()
         // The wire keeps this time. hyper must have a limit all the same: without one it does not
         // look at the wire again after an answer, and nobody would notice an idle connection.
-        .timer(NoTimer)
+        .timer(NoTimer { always: Instant::now().into_std() })
         .header_read_timeout(timeouts.idle + timeouts.head)
         .max_headers(REQUEST_HEADERS)
         .max_header_size(REQUEST_HEAD_BYTES)

@@ -2,6 +2,7 @@
 
 use super::access::AccessLog;
 use super::admission::Admission;
+use super::lanes::Lanes;
 use crate::faults::Faults;
 use crate::limits;
 use crate::traffic::Traffic;
@@ -20,6 +21,8 @@ pub struct ServerOptions {
     pub connections: Arc<Semaphore>,
     /// Room for requests; listeners may share it.
     pub admission: Arc<Admission>,
+    /// Where connections run; listeners may share them.
+    pub lanes: Arc<Lanes>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// The time of day.
@@ -38,6 +41,7 @@ impl ServerOptions {
         Self {
             connections: Arc::new(Semaphore::new(limits::CONNECTIONS)),
             admission: Arc::default(),
+            lanes: Arc::default(),
             timeouts: Timeouts::default(),
             clock,
             traffic: Arc::default(),

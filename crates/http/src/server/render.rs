@@ -11,9 +11,9 @@ use hyper::{Method, StatusCode};
 use zaffre_base::limits::CLIENT_REQUEST_ID_BYTES;
 use zaffre_base::{ApiVersion, Guid, Timestamp};
 
-const REQUEST_ID: &str = "x-ms-request-id";
-pub(super) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
-const VERSION: &str = "x-ms-version";
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+pub(crate) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 const ERROR_CODE: HeaderName = HeaderName::from_static("x-ms-error-code");
 /// The Server header of answers given before a service was reached.
 const FRONT_SERVER: HeaderValue = HeaderValue::from_static("Microsoft-HTTPAPI/2.0");
@@ -102,7 +102,7 @@ pub(super) fn error(
     let said = [(REQUEST_ID, Some(echo.id.to_string())), (VERSION, version.map(|v| v.to_string()))];
     for (name, value) in said {
         if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
-            headers.insert(HeaderName::from_static(name), value);
+            headers.insert(name, value);
         }
     }
     headers.insert(ERROR_CODE, HeaderValue::from_static(error.code));

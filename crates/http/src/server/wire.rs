@@ -212,7 +212,11 @@ impl AsyncWrite for Wire {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = this.socket(|socket| socket.poll_write_vectored(cx, pieces));
+        // One piece alone is sent by a simpler call of the system.
+        let written = this.socket(|socket| match pieces {
+            [only] => socket.poll_write(cx, only),
+            _ => socket.poll_write_vectored(cx, pieces),
+        });
         this.limit_write(cx, written)
     }
 
@@ -247,7 +251,10 @@ impl AsyncWrite for Wire {
 
 /// What hyper gets for a timer: its sleeps never end, and cost nothing. The wire's own do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NoTimer;
+pub(crate) struct NoTimer {
+    /// The time it always shows: nobody looks at the ends of its sleeps.
+    pub(crate) always: std::time::Instant,
+}
 
 struct NoEnd;
 
@@ -268,6 +275,10 @@ impl hyper::rt::Timer for NoTimer {
 
     fn sleep_until(&self, _: std::time::Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
         Box::pin(NoEnd)
+    }
+
+    fn now(&self) -> std::time::Instant {
+        self.always
     }
 }
 

@@ -12,7 +12,7 @@ use zaffre_base::Stamp;
 use zaffre_core::table::reply::Wrote;
 use zaffre_domain::table::Entity;
 use zaffre_domain::table::etag::etag;
-use zaffre_http::{ApiError, Reply, ReplyBody};
+use zaffre_http::{ApiError, Reply, ReplyBody, header};
 
 /// Room for the answer to most operations, with the lines before it.
 const USUAL_ANSWER: usize = 768;
@@ -60,7 +60,7 @@ impl<'a, 'd> Answer<'a, 'd> {
         push(&mut self.out, &["--", &self.outer, "--\r\n"]);
         let content_type = format!("multipart/mixed; boundary={}", self.outer);
         let reply = super::plain(StatusCode::ACCEPTED, self.dispatch.asked.version);
-        let mut reply = reply.with("content-type", content_type);
+        let mut reply = reply.with(header!("content-type"), content_type);
         reply.body = ReplyBody::Full(self.out.into());
         reply
     }

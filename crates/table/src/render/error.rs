@@ -7,7 +7,7 @@ use crate::json::Object;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use zaffre_base::{ApiVersion, Guid, Timestamp};
 use zaffre_http::xml::escape;
-use zaffre_http::{ApiError, Reply, ReplyBody};
+use zaffre_http::{ApiError, Reply, ReplyBody, header};
 
 const NAMESPACE: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata";
 
@@ -48,9 +48,9 @@ pub(crate) fn reply(
     version: ApiVersion,
 ) -> Reply {
     let mut reply = Reply::new(error.status, error.version.unwrap_or(version))
-        .with("x-ms-error-code", error.code)
-        .with("cache-control", "no-cache")
-        .with("x-content-type-options", "nosniff");
+        .with(header!("x-ms-error-code"), error.code)
+        .with(header!("cache-control"), "no-cache")
+        .with(header!("x-content-type-options"), "nosniff");
     for (name, value) in &error.headers {
         if let Ok(value) = HeaderValue::from_str(value) {
             reply.headers.insert(HeaderName::from_static(name), value);

@@ -9,7 +9,7 @@ use crate::format::Level;
 use hyper::StatusCode;
 use std::fmt::Write as _;
 use zaffre_base::ApiVersion;
-use zaffre_http::Reply;
+use zaffre_http::{Reply, header};
 
 /// Characters that stand for themselves in a key inside a URL.
 fn is_plain(byte: u8) -> bool {
@@ -18,6 +18,10 @@ fn is_plain(byte: u8) -> bool {
 
 /// Appends a key as it is inside a URL: quotes doubled, everything unsafe escaped.
 pub(crate) fn push_url_key(out: &mut String, key: &str) {
+    if key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        out.push_str(key);
+        return;
+    }
     for byte in key.bytes() {
         if byte == b'\'' {
             out.push_str("''");
@@ -37,6 +41,6 @@ pub(crate) fn json(status: StatusCode, level: Level, body: String, version: ApiV
 /// An answer of an OData operation without a body.
 pub(crate) fn plain(status: StatusCode, version: ApiVersion) -> Reply {
     Reply::new(status, version)
-        .with_text("cache-control", "no-cache")
-        .with_text("x-content-type-options", "nosniff")
+        .with_text(header!("cache-control"), "no-cache")
+        .with_text(header!("x-content-type-options"), "nosniff")
 }
