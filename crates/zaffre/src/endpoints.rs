@@ -16,7 +16,7 @@ use zaffre_console::Watched;
 use zaffre_core::Core;
 use zaffre_http::faults::Faults;
 use zaffre_http::limits;
-use zaffre_http::server::{AccessLog, Admission};
+use zaffre_http::server::{AccessLog, Admission, Lanes};
 use zaffre_http::tls::ServerConfig;
 use zaffre_http::traffic::Traffic;
 use zaffre_http::{Alarms, Listener, ServerOptions, Service};
@@ -102,7 +102,7 @@ fn host(at: SocketAddr) -> String {
     }
 }
 
-/// Where services count what they do, and what faults they meet.
+/// Where services count what they do, what faults they meet, and where they run.
 #[derive(Clone, Default)]
 pub(crate) struct Watching {
     pub(crate) traffic: Arc<Traffic>,
@@ -110,6 +110,7 @@ pub(crate) struct Watching {
     pub(crate) faults: Option<Faults>,
     pub(crate) access: Option<AccessLog>,
     pub(crate) room: Room,
+    pub(crate) lanes: Arc<Lanes>,
 }
 
 /// How much all services together take on at once.
@@ -176,6 +177,7 @@ impl Running {
         options.access.clone_from(&self.watched.access);
         options.connections = self.watched.room.connections.clone();
         options.admission = self.watched.room.admission.clone();
+        options.lanes = self.watched.lanes.clone();
         self.spawn(endpoint.listener, service, options);
         self.names.push(endpoint.name);
         say(&format!("Azurite {} service is successfully listening at {url}", endpoint.name));

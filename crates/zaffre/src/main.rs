@@ -13,6 +13,7 @@ mod descriptors;
 mod endpoints;
 mod failure;
 mod import;
+mod lanes;
 mod log;
 mod names;
 mod oauth;

@@ -8,6 +8,7 @@ use crate::args::Args;
 use crate::capped::CappedDisk;
 use crate::endpoints::{Endpoint, Room, Running, Watching};
 use crate::failure::Failure;
+use crate::lanes::LaneThreads;
 use crate::names::Chosen;
 use crate::oauth::Tokens;
 use crate::services::Services;
@@ -25,7 +26,7 @@ use zaffre_auth::accounts::{DEVELOPMENT_ACCOUNT, DEVELOPMENT_KEY};
 use zaffre_base::limits::MIB;
 use zaffre_core::{CopyOptions, Core, CoreOptions};
 use zaffre_http::AccountsHandle;
-use zaffre_http::server::{Access, AccessLog};
+use zaffre_http::server::{Access, AccessLog, Lanes};
 use zaffre_store::disk::{Disk, MeasuredDisk, MemDisk, RealDisk};
 use zaffre_store::{Clock, Store, StoreOptions};
 
@@ -35,10 +36,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     tell_what_is_not_obeyed();
     let failed = |error| Failure::System { doing: "starting threads", error };
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
-    runtime.block_on(serve(args))
+    let lanes = LaneThreads::start().map_err(failed)?;
+    runtime.block_on(serve(args, lanes.lanes()))
 }
 
-async fn serve(args: &Args) -> Result<(), Failure> {
+async fn serve(args: &Args, lanes: Arc<Lanes>) -> Result<(), Failure> {
     let mut stops = Stops::listen()?;
     let tls = certificate::load(args)?;
     let chosen = Chosen::by_name();
@@ -62,7 +64,7 @@ async fn serve(args: &Args) -> Result<(), Failure> {
     let (faults, access) =
         (door.faults.clone(), told(log.as_ref().map(Log::lines), traces::open()?));
     let room = Room::new(descriptors::connections(), args.requests_in_flight);
-    let watching = Watching { faults, access, room, ..Watching::default() };
+    let watching = Watching { faults, access, room, lanes, ..Watching::default() };
     let mut running = Running::new(core.clone(), watching.clone());
     let ready = Arc::new(AtomicBool::new(false));
     door.open(&mut running, watching.of(&core, disk, &ready), args.silent);

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[&str]) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = runtime(words)?;
     let (data, server, environment, plan) = match *words {
         ["drive", address, what, requests] => {
             let drive = throughput::drive(address.parse()?, what, requests.parse()?);
@@ -115,6 +115,16 @@ fn run(words: &[&str]) -> Result<()> {
     runtime.block_on(bench(&places, plan))?;
     std::fs::remove_dir_all(&places.data)?;
     Ok(())
+}
+
+/// The loader's threads. One is enough for tables, whatever the server, and leaves it more of the
+/// machine; a bare server that reads blobs keeps two of them busy.
+fn runtime(words: &[&str]) -> Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if words.iter().any(|word| matches!(*word, "table" | "insert" | "batch")) {
+        builder.worker_threads(1);
+    }
+    Ok(builder.enable_all().build()?)
 }
 
 /// An empty folder of its own.
