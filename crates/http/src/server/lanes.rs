@@ -35,8 +35,7 @@ impl Lanes {
         let count = self.lanes.len();
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let connections = |at: &usize| self.lanes[*at].connections.load(Ordering::Relaxed);
-        let at =
-            (0..count).map(|step| (turn.wrapping_add(step)) % count).min_by_key(connections)?;
+        let at = (0..count).map(|step| turn.wrapping_add(step) % count).min_by_key(connections)?;
         self.lanes[at].connections.fetch_add(1, Ordering::Relaxed);
         Some(Seat { lanes: Arc::clone(self), at })
     }
