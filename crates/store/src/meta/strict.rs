@@ -74,7 +74,8 @@ impl Strict {
         at: &Placement,
         stamp: Stamp,
         body: &mut Body,
-    ) -> (Verdict, Overlay) {
+        rehearsal: bool,
+    ) -> (Verdict, bool, Overlay) {
         let view = StrictSnapshot {
             rows: Arc::clone(rows),
             stamp,
@@ -82,9 +83,10 @@ impl Strict {
             taken: None,
             clock: self.clock.clone(),
         };
-        let mut tx = Tx::new(&view, at, stamp);
+        let new = if rehearsal { Tx::rehearsal } else { Tx::new };
+        let mut tx = new(&view, at, stamp);
         let verdict = body(&mut tx);
-        (verdict, tx.into_writes())
+        (verdict, tx.would_write(), tx.into_writes())
     }
 
     /// One attempt; `None` means a conflict or a lost commit: try again.
@@ -92,9 +94,12 @@ impl Strict {
         let mut state = self.state();
         let stamp = Stamp(self.clock.now().0.max(state.last.0 + 1));
         let rows = Arc::clone(&state.rows);
-        let (_, rehearsed) = self.run(&rows, at, stamp, body);
-        let (verdict, writes) = self.run(&rows, at, stamp, body);
-        assert_eq!(rehearsed, writes, "a body must do the same on the same state");
+        let (_, announced, _) = self.run(&rows, at, stamp, body, true);
+        let (_, _, first) = self.run(&rows, at, stamp, body, false);
+        let (verdict, writes_any, writes) = self.run(&rows, at, stamp, body, false);
+        assert_eq!(first, writes, "a body must do the same on the same state");
+        // A write that no rehearsal tells of would be answered and never made.
+        assert_eq!(announced, writes_any, "a rehearsal must announce what is written");
         match verdict {
             Verdict::Refuse => return Some(Ok(())),
             Verdict::Interrupted(error) => return Some(Err(error)),
