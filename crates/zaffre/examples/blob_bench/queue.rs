@@ -1,6 +1,7 @@
 //! Queues over HTTP: putting, and receiving with deleting, against Azurite.
 //!
-//! Must never count a message that was not put, or received and deleted, as its own.
+//! Must never count a message that was not put, or received and deleted, as its own. Must never ask
+//! one server while another still works on what it was given.
 
 use crate::client::Connection;
 use crate::load::{self, Next, Until};
@@ -84,6 +85,7 @@ async fn round(ours: &Server, azurite: &Server, rates: &mut Rates, seconds: u32)
         println!("  PUT {:.0}/s, GET and DELETE {:.0}/s", put.median(), take.median());
         let clear = Signer::new()?.queue("DELETE", "/bench/messages", Bytes::new(), 204)?;
         Connection::open(server.address).await?.ask(&clear).await?;
+        server.rest().await?;
     }
     Ok(())
 }

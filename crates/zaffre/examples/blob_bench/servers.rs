@@ -8,10 +8,19 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the kernel counts CPU time in.
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A server is at rest when it did nothing for so long. Azurite saves what it was given every five
+/// seconds, for as long as that takes, whoever else is asked meanwhile.
+const REST: Duration = Duration::from_millis(5_500);
+/// CPU time, of that, which counts as nothing.
+const NOTHING: f64 = 0.05;
+/// How long that is waited for.
+const UNREST: Duration = Duration::from_secs(60);
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// How long a server may take to end in order.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -177,6 +186,23 @@ impl Server {
     /// CPU seconds that it and its children have used.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         cpu_of_family(self.process.id())
+    }
+
+    /// Waits until it is done with what it was given: who is measured next has the machine alone.
+    pub(crate) async fn rest(&self) -> Result<()> {
+        let begin = Instant::now();
+        let (mut since, mut used) = (begin, self.cpu_seconds()?);
+        while since.elapsed() < REST {
+            if begin.elapsed() > UNREST {
+                return Err("a server does not come to rest".into());
+            }
+            tokio::time::sleep(GLANCE).await;
+            let now = self.cpu_seconds()?;
+            if now - used > NOTHING {
+                (since, used) = (Instant::now(), now);
+            }
+        }
+        Ok(())
     }
 
     /// As a power cut would.

@@ -1,6 +1,7 @@
 //! Tables over HTTP: inserting one by one and in batches, and getting by key, against Azurite.
 //!
 //! Must never count a batch as done because its answer came: what is in it is looked at as well.
+//! Must never ask one server while another still works on what it was given.
 
 use crate::client::Connection;
 use crate::load::{self, Next, Outcome, Until};
@@ -55,14 +56,17 @@ pub(crate) async fn bench(places: &Places, plan: Plan) -> Result<()> {
         fill(server.address, "known", KNOWN).await?;
         // Not counted: the peer's compiler and caches get warm.
         round(server.address, "warm", &mut Rates::default(), 2 * plan.seconds).await?;
+        server.rest().await?;
     }
     let bare = Bare::start(ours.address).await?;
     let (mut mine, mut theirs) = (Rates::default(), Rates::default());
     let mut bound = Rates::default();
     for number in 1..=plan.rounds {
         let name = format!("round{number}");
-        round(ours.address, &name, &mut mine, plan.seconds).await?;
-        round(azurite.address, &name, &mut theirs, plan.seconds).await?;
+        for (server, rates) in [(&ours, &mut mine), (&azurite, &mut theirs)] {
+            round(server.address, &name, rates, plan.seconds).await?;
+            server.rest().await?;
+        }
         bare.round(&mut bound, plan.seconds).await?;
         println!("  round {number} of {} is over", plan.rounds);
     }

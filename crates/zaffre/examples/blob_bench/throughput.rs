@@ -136,6 +136,7 @@ impl Field {
         let small = self.put(&self.ours, CLIENTS, 4 << 10, until).await?;
         rates.put.push(tell("PUT 4 KiB", small));
         rates.put_azurite.push(self.put(&self.azurite, CLIENTS, 4 << 10, until).await?.per_second);
+        self.azurite.rest().await?;
         rates.disk.push(disk(4 * KIB, 4)?);
         let large = self.put(&self.ours, FEW_CLIENTS, 1 << 20, until).await?;
         rates.put_mib.push(tell("PUT 1 MiB", large));
