@@ -15,15 +15,18 @@ use crate::{system, website};
 use hyper::Method;
 use std::sync::Arc;
 use zaffre_auth::Accounts;
-use zaffre_base::{AccountName, ApiVersion, Guid, Timestamp};
+use zaffre_base::{AccountName, Timestamp};
 use zaffre_core::Core;
 use zaffre_domain::service::log::Effect;
 use zaffre_domain::service::{Logging, ServiceProperties};
 use zaffre_http::analytics::{Outcome, Seen};
-use zaffre_http::cors::{self, CrossOrigin};
+use zaffre_http::cors;
 use zaffre_http::{
-    AccountsHandle, ApiError, BodyStream, Reply, Request, RequestHead, Service, message, versions,
+    AccountsHandle, ApiError, BodyStream, Frame, Noted, Reply, Request, RequestHead, Service,
+    fresh_id, versions,
 };
+
+const SERVICE: zaffre_auth::Service = zaffre_auth::Service::Blob;
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,16 +46,6 @@ pub struct BlobService {
     elsewhere: Option<Elsewhere>,
 }
 
-/// What the log says about a request once it is answered.
-#[derive(Default)]
-struct Noted {
-    operation: Option<&'static str>,
-    credential: Option<&'static str>,
-    version: Option<ApiVersion>,
-    properties: Option<Arc<ServiceProperties>>,
-    logged: Option<Logged>,
-}
-
 /// What a storage analytics log needs, kept only where there is one.
 struct Logged {
     seen: Seen,
@@ -62,22 +55,45 @@ struct Logged {
     effect: Effect,
 }
 
-impl Noted {
+impl Logged {
     /// Remembers what a log line will need, if the account's owner wants logs.
-    fn log(
-        &mut self,
-        properties: &Arc<ServiceProperties>,
+    fn wanted(
+        properties: &ServiceProperties,
         head: &RequestHead,
         content_length: Option<u64>,
         account: &AccountName,
         path: &str,
+    ) -> Option<Self> {
+        properties.logging.is_on().then(|| Self {
+            seen: Seen::of(head, content_length),
+            logging: properties.logging.clone(),
+            account: account.clone(),
+            path: path.trim_start_matches('/').to_owned(),
+            effect: Effect::Read,
+        })
+    }
+
+    /// Adds the line to the log.
+    fn write(
+        self,
+        core: &Core,
+        noted: &Noted,
+        started: Timestamp,
+        result: &Result<Reply, ApiError>,
     ) {
-        if properties.logging.is_on() {
-            let seen = Seen::of(head, content_length);
-            let (account, path) = (account.clone(), path.trim_start_matches('/').to_owned());
-            let logging = properties.logging.clone();
-            self.logged = Some(Logged { seen, logging, account, path, effect: Effect::Read });
-        }
+        let took = core.store().clock.now().since(started).as_millis();
+        let outcome = Outcome {
+            operation: noted.operation.unwrap_or("Unknown"),
+            effect: self.effect,
+            account: self.account.as_str(),
+            service: SERVICE.name(),
+            path: &self.path,
+            version: noted.version,
+            started,
+            milliseconds: u64::try_from(took).unwrap_or(u64::MAX),
+        };
+        let entry = self.seen.entry(&outcome, result);
+        core.log_request(&self.account, SERVICE, &self.logging, &entry);
     }
 }
 
@@ -100,21 +116,28 @@ impl BlobService {
         self.elsewhere.as_ref()
     }
 
-    async fn answer(&self, request: Request, noted: &mut Noted) -> Result<Reply, ApiError> {
+    async fn answer(
+        &self,
+        request: Request,
+        noted: &mut Noted,
+        logged: &mut Option<Logged>,
+    ) -> Result<Reply, ApiError> {
         let Request { head, content_length, body } = request;
         let accounts = self.accounts.current();
         let site = website::account_of(&head.host).filter(|_| !self.options.always_path_style);
         if let Some(account) = site {
             let properties = self.properties(&accounts, &account).await?;
             noted.operation = Some("GetWebContent");
-            noted.log(&properties, &head, content_length, &account, &head.raw_path);
+            let path = &head.raw_path;
+            *logged = Logged::wanted(&properties, &head, content_length, &account, path);
             return Box::pin(self.page(&head, &account, &accounts, &properties)).await;
         }
         let place = Place::read(&head, self.options.always_path_style)?;
         let properties = self.properties(&accounts, &place.account).await?;
         let version = versions::effective_or(&head, properties.default_version)?;
         noted.version = Some(version);
-        noted.log(&properties, &head, content_length, &place.account, place.path());
+        let path = place.path();
+        *logged = Logged::wanted(&properties, &head, content_length, &place.account, path);
         let properties = noted.properties.insert(properties);
         // A preflight is about the service, whatever path it names.
         if head.method == Method::OPTIONS {
@@ -125,7 +148,7 @@ impl BlobService {
         let kind = route(&asked.target, &asked.fields)?;
         noted.operation = Some(kind.name());
         head.meet(kind.name(), asked.target.container_name()).await?;
-        if let Some(logged) = &mut noted.logged {
+        if let Some(logged) = logged {
             logged.effect = kind.effect();
         }
         self.serve(&asked, kind, &accounts, body, noted).await
@@ -180,18 +203,13 @@ impl BlobService {
         self.core.store().clock.wall()
     }
 
-    /// What the account's owner has chosen; an account that is not there has chosen nothing, and is
-    /// refused when its credential is looked at.
     async fn properties(
         &self,
         accounts: &Accounts,
         account: &AccountName,
     ) -> Result<Arc<ServiceProperties>, ApiError> {
-        if accounts.get(account).is_none() {
-            return Ok(Arc::default());
-        }
-        let found = self.core.service_properties(account, zaffre_auth::Service::Blob).await;
-        found.map_err(|error| failure::api_error(&error))
+        let chosen = self.core.chosen_properties(accounts, account, SERVICE).await;
+        chosen.map_err(|error| failure::api_error(&error))
     }
 }
 
@@ -201,53 +219,14 @@ impl Service for BlobService {
     }
 
     async fn call(&self, request: Request) -> Result<Reply, ApiError> {
-        let clock = &self.core.store().clock;
-        let (id, started) = (request.head.id, clock.now());
-        let origin = CrossOrigin::of(&request.head);
-        let mut noted = Noted::default();
+        let (frame, started) = (Frame::of(&request.head), self.core.store().clock.now());
+        let (mut noted, mut logged) = (Noted::default(), None);
         // On the heap: what all operations hold together is large.
-        let mut result = Box::pin(self.answer(request, &mut noted)).await;
-        let ms = clock.now().since(started).as_millis();
-        let Noted { operation, credential, version, properties, logged } = noted;
-        if let Err(error) = &mut result {
-            error.version = version;
+        let mut result = Box::pin(self.answer(request, &mut noted, &mut logged)).await;
+        if let Some(logged) = logged {
+            logged.write(&self.core, &noted, started, &result);
         }
-        message::name(&mut result, operation);
-        if let Some(Logged { seen, logging, account, path, effect }) = logged {
-            let service = zaffre_auth::Service::Blob;
-            let outcome = Outcome {
-                operation: operation.unwrap_or("Unknown"),
-                effect,
-                account: account.as_str(),
-                service: service.name(),
-                path: &path,
-                version,
-                started,
-                milliseconds: u64::try_from(ms).unwrap_or(u64::MAX),
-            };
-            let entry = seen.entry(&outcome, &result);
-            self.core.log_request(&account, service, &logging, &entry);
-        }
-        if let Some(properties) = properties {
-            origin.mark(&properties.cors, &mut result);
-        }
-        let (status, code) = match &result {
-            Ok(reply) => (reply.status.as_u16(), None),
-            Err(error) => (error.status.as_u16(), Some(error.code)),
-        };
-        tracing::debug!(%id, operation, credential, status, code, ms, "answered");
+        frame.close(noted, &mut result);
         result
-    }
-}
-
-/// A lease id that nobody can guess.
-fn fresh_id() -> Result<Guid, ApiError> {
-    let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(Guid::from_random(bytes)),
-        Err(error) => {
-            tracing::error!(%error, "the system gave no random bytes; answered 500");
-            Err(ApiError::internal_error())
-        }
     }
 }

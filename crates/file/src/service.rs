@@ -10,16 +10,15 @@ use crate::target::Target;
 use crate::{failure, parse};
 use hyper::Method;
 use std::sync::Arc;
-use zaffre_auth::Accounts;
-use zaffre_base::{AccountName, ApiVersion, Guid};
 use zaffre_core::Core;
-use zaffre_domain::service::ServiceProperties;
-use zaffre_http::cors::{self, CrossOrigin};
+use zaffre_http::cors;
 use zaffre_http::inside::Inside;
 use zaffre_http::{
-    AccountsHandle, ApiError, Asked, Destination, Reply, Request, Service, message, signed_headers,
-    versions,
+    AccountsHandle, ApiError, Asked, Destination, Frame, Noted, Reply, Request, Service, fresh_id,
+    signed_headers, versions,
 };
+
+const SERVICE: zaffre_auth::Service = zaffre_auth::Service::File;
 
 /// What an operator may choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,15 +47,6 @@ pub struct FileService {
     blobs: Arc<dyn Inside>,
 }
 
-/// What is known about a request once it is answered.
-#[derive(Default)]
-struct Noted {
-    operation: Option<&'static str>,
-    credential: Option<&'static str>,
-    version: Option<ApiVersion>,
-    properties: Option<Arc<ServiceProperties>>,
-}
-
 impl FileService {
     /// The service on `core` for `accounts`.
     /// `blobs` is where sources of copies are read that are blobs.
@@ -73,7 +63,8 @@ impl FileService {
         let Request { head, content_length, body } = request;
         let to = Destination::read(&head, self.options.always_path_style)?;
         let accounts = self.accounts.current();
-        let properties = self.properties(&accounts, &to.account).await?;
+        let chosen = self.core.chosen_properties(&accounts, &to.account, SERVICE).await;
+        let properties = chosen.map_err(|error| failure::api_error(&error))?;
         let version = versions::effective(&head)?;
         noted.version = Some(version);
         let properties = noted.properties.insert(properties);
@@ -107,20 +98,6 @@ impl FileService {
         };
         dispatch.perform(operation, body).await
     }
-
-    /// What the account's owner has chosen; an account that is not there has chosen nothing, and is
-    /// refused when its credential is looked at.
-    async fn properties(
-        &self,
-        accounts: &Accounts,
-        account: &AccountName,
-    ) -> Result<Arc<ServiceProperties>, ApiError> {
-        if accounts.get(account).is_none() {
-            return Ok(Arc::default());
-        }
-        let found = self.core.service_properties(account, zaffre_auth::Service::File).await;
-        found.map_err(|error| failure::api_error(&error))
-    }
 }
 
 impl Service for FileService {
@@ -129,39 +106,10 @@ impl Service for FileService {
     }
 
     async fn call(&self, request: Request) -> Result<Reply, ApiError> {
-        let clock = &self.core.store().clock;
-        let id = request.head.id;
-        // Nobody asks for the time if nobody reads it.
-        let started = tracing::enabled!(tracing::Level::DEBUG).then(|| clock.now());
-        let origin = CrossOrigin::of(&request.head);
+        let frame = Frame::of(&request.head);
         let mut noted = Noted::default();
         let mut result = self.answer(request, &mut noted).await;
-        let Noted { operation, credential, version, properties } = noted;
-        if let Err(error) = &mut result {
-            error.version = version;
-        }
-        message::name(&mut result, operation);
-        if let Some(properties) = properties {
-            origin.mark(&properties.cors, &mut result);
-        }
-        let (status, code) = match &result {
-            Ok(reply) => (reply.status.as_u16(), None),
-            Err(error) => (error.status.as_u16(), Some(error.code)),
-        };
-        let ms = started.map(|started| clock.now().since(started).as_millis());
-        tracing::debug!(%id, operation, credential, status, code, ms, "answered");
+        frame.close(noted, &mut result);
         result
-    }
-}
-
-/// An id that nobody can guess.
-fn fresh_id() -> Result<Guid, ApiError> {
-    let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(Guid::from_random(bytes)),
-        Err(error) => {
-            tracing::error!(%error, "the system gave no random bytes; answered 500");
-            Err(ApiError::internal_error())
-        }
     }
 }

@@ -17,6 +17,8 @@ pub mod faults;
 pub mod fetch;
 pub mod file_codes;
 mod file_refusal;
+pub mod frame;
+mod fresh_id;
 pub mod head;
 pub mod headers;
 pub mod inside;
@@ -41,6 +43,8 @@ pub mod xml;
 pub use accounts::AccountsHandle;
 pub use asked::{Asked, Destination, refuse_repetition, signed_headers};
 pub use error::ApiError;
+pub use frame::{Frame, Noted};
+pub use fresh_id::fresh_id;
 pub use head::Origin;
 pub use hyper::header::HeaderName;
 pub use message::{

@@ -15,7 +15,7 @@ use crate::service::detached;
 use crate::{Core, Error};
 use record::StoredProperties;
 use std::sync::Arc;
-use zaffre_auth::{Action, Authorized, Guarded, Scope, Service};
+use zaffre_auth::{Accounts, Action, Authorized, Guarded, Scope, Service};
 use zaffre_base::{AccountName, Stamp};
 use zaffre_domain::service::{ServiceProperties, ServicePropertiesUpdate};
 use zaffre_store::{Interrupt, Tx};
@@ -157,6 +157,20 @@ fn ensure_container(tx: &mut Tx<'_>, name: &str, stamp: Stamp) -> Result<(), Int
 }
 
 impl Core {
+    /// What the account's owner has chosen for a service; an account that is not there has chosen
+    /// nothing, and is refused when its credential is looked at.
+    pub async fn chosen_properties(
+        &self,
+        accounts: &Accounts,
+        account: &AccountName,
+        service: Service,
+    ) -> Result<Arc<ServiceProperties>, Error> {
+        match accounts.get(account) {
+            Some(_) => self.service_properties(account, service).await,
+            None => Ok(Arc::default()),
+        }
+    }
+
     /// The properties of an account's service as they are now; from memory but for the first time.
     /// The account must be one of the server's.
     pub async fn service_properties(

@@ -63,6 +63,7 @@ pub(crate) fn reply(
     };
     reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     reply.body = ReplyBody::Full(body.into());
+    reply.code = Some(error.code);
     reply
 }
 

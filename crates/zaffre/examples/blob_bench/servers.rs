@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_millis(5_500);
 /// CPU time, of that, which counts as nothing.
 const NOTHING: f64 = 0.05;
 /// How long that is waited for.
-const UNREST: Duration = Duration::from_secs(60);
+const UNREST: Duration = Duration::from_mins(1);
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// How long a server may take to end in order.
