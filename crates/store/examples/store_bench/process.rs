@@ -19,7 +19,8 @@ impl Started {
     pub(crate) fn new(command: &mut Command) -> Result<Self> {
         let shown = format!("{command:?}");
         let mut child = command
-            .stdin(Stdio::null())
+            // Never written to; it closes however we end, and some servers end with it.
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot run {shown}: {error}"))?;

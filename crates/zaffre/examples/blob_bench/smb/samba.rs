@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -49,7 +50,8 @@ impl Samba {
         }
         let mut command = Command::new(SMBD);
         command.args(["--foreground", "--no-process-group", "--configfile"]).arg(&settings);
-        let process = Started::new(&mut command)?;
+        // When it ends it ends its whole group, which must not be ours.
+        let process = Started::new(command.process_group(0))?;
         while TcpStream::connect(address).is_err() {
             std::thread::sleep(Duration::from_millis(20));
         }
