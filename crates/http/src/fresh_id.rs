@@ -1,5 +1,6 @@
-//! Ids that nobody can guess: of leases, and of whatever else a client may name without having
-//! been told.
+//! Ids that nobody can guess, such as those of leases.
+//!
+//! Must never fall back on one that can be guessed: without random bytes there is no id.
 
 use crate::error::ApiError;
 use zaffre_base::Guid;
